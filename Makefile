@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init quick test test-postgres test-postgres-18 test-every-case test-no-browser test-newest test-short check beside behaviour format lint types layers bench bench-context bench-gateway bench-lag bench-console bench-console-long bench-upgrade fuzz backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference census picture docs clean
+.PHONY: help venv run init quick test test-postgres test-postgres-18 test-every-case test-no-browser test-newest test-short check beside behaviour format lint types layers bench bench-context bench-gateway bench-lag bench-rendering bench-console bench-console-long bench-upgrade fuzz shown payloads backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference census picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -160,12 +160,21 @@ fuzz: $(VENV)/.dev ## every parser of bytes from outside, searched for ten minut
 bench-lag: $(VENV)/.dev ## how long hostile text of 64 KB holds the gateway's event loop, on every platform
 	$(BIN)/python -m bench.loop_lag
 
+bench-rendering: $(VENV)/.dev ## what it costs each target to draw an answer that grows, and hostile texts
+	$(BIN)/python -m bench.rendering
+
 bench-console: $(VENV)/.dev ## the console on a tape of 100 000 entries: paint, jumps, scrolling, live events; a minute
 	$(BIN)/python -m bench.console
 
 bench-console-long: $(VENV)/.dev ## the same on 1 000 000, and what five consoles cost the chats; twenty minutes
 	$(BIN)/python -m bench.console --long
 	$(BIN)/python -m bench.console_chats
+
+shown: $(VENV)/.dev ## whether people see what the model wrote: 10 000 texts and 500 by others on five targets; ten minutes
+	$(BIN)/python -m tests.shown.run
+
+payloads: $(VENV)/.dev ## one answer on every target, as a table: what is sent, and what people see
+	$(BIN)/python -m tests.shown.payloads $(PICTURES)
 
 backup-soak: $(VENV)/.dev ## a backup while 100 messages a second arrive, restored elsewhere and counted
 	$(BIN)/python -m tests.scenarios.backup_soak

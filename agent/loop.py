@@ -41,7 +41,6 @@ from agent.errors import (
 from agent.events import AgentEvent
 from agent.handoffs import HANDOFF_TOOL, Handoffs
 from agent.hooks import LoopHooks, NoHooks
-from agent.links import without_new_links
 from agent.model import ChatModel, ModelReply, ModelRequest, ReasoningPiece, ResetPiece, TextPiece
 from agent.plain_view import plain_retake, plain_view
 from agent.spent import USED
@@ -67,6 +66,10 @@ async def _nothing() -> None:
     return
 
 
+async def _all(text: str) -> str:
+    return text
+
+
 @dataclass(slots=True)
 class Task:
     """What the loop needs to run one turn.
@@ -83,6 +86,7 @@ class Task:
     meter        counts the tokens of prompts, and corrects its estimates across turns
     handoffs     decides when to suggest an anchor, or set one
     options      more fields of each request (see `ModelRequest`)
+    may_say      returns what of a step's text the tape gets, beside the step's calls
     """
 
     log: TurnLog
@@ -101,6 +105,7 @@ class Task:
     meter: Meter = field(default_factory=Meter)
     handoffs: Handoffs = field(default_factory=Handoffs)
     options: Mapping[str, Any] = field(default_factory=dict)
+    may_say: Callable[[str], Awaitable[str]] = _all
     _noticed: bool = field(default=False, init=False)
     _reported: bool = field(default=False, init=False)
     _shown: str = field(default="", init=False)  # the text of the steps so far
@@ -293,9 +298,7 @@ async def _make_calls(
     task: Task, call: _ModelCall, reply: ModelReply
 ) -> AsyncGenerator[AgentEvent, None]:
     calls = [task.runner.prepare(wanted) for wanted in reply.calls]
-    said, sources = reply.text, task.log.sources
-    if sources.taint:  # later views must not find a link that was withheld
-        said = without_new_links(said, sources)
+    said = await task.may_say(reply.text)  # later views must not find a link that was withheld
     text = [message("assistant", said)] if said.strip() else []
     used = {USED: facts_of(call.request, call.reply)}
     asked = tool_call([wanted.as_openai() for wanted in calls], **wire_of(reply), **used)

@@ -7,6 +7,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
+from agent.models.offline import OFFLINE
+from agent.models.prices import CURRENCY, Prices, listed_prices
+
 NO_KEY: Final = "none"
 """What stands for a key where none is needed, because the SDK requires one."""
 
@@ -126,10 +129,11 @@ class ModelSettings(BaseModel):
     context_window: int = Field(
         0, ge=0, description="Size of the context window, in tokens; 0: unknown.", examples=["8192"]
     )
-    price_input: float = Field(
-        0,
+    price_input: float | None = Field(
+        None,
         ge=0,
-        description="Price of a million prompt tokens, in TAPEWAY_AGENT__CURRENCY.",
+        description="Price of a million prompt tokens, in TAPEWAY_AGENT__CURRENCY. While no price"
+        " is set, those of common models are known in USD.",
         examples=["0.25"],
     )
     price_cached: float | None = Field(
@@ -139,16 +143,31 @@ class ModelSettings(BaseModel):
         " other prompt tokens.",
         examples=["0.025"],
     )
-    price_output: float = Field(
-        0,
+    price_output: float | None = Field(
+        None,
         ge=0,
-        description="Price of a million tokens of answers, in TAPEWAY_AGENT__CURRENCY.",
+        description="Price of a million tokens of answers, in TAPEWAY_AGENT__CURRENCY. Empty: 0, if"
+        " another price is set.",
         examples=["2"],
     )
 
     def key(self) -> str:
         """Return the API key in clear text."""
         return self.api_key.get_secret_value()
+
+    def prices(self, model: str, currency: str) -> Prices | None:
+        """Return what a million tokens cost in a currency, or None if that is not known.
+
+        `model` is the name that has these settings. A listed price is never converted.
+        """
+        set_ = (self.price_input, self.price_cached, self.price_output)
+        if any(price is not None for price in set_):
+            fresh = self.price_input or 0
+            cached = fresh if self.price_cached is None else self.price_cached
+            return Prices(fresh, cached, self.price_output or 0)
+        if model == OFFLINE:
+            return Prices(0, 0, 0)
+        return listed_prices(self.base_url, model) if currency == CURRENCY else None
 
     def prompt_budget(self, most: int) -> int:
         """Return the maximum tokens of a prompt, so that an answer still fits into the window."""

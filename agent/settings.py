@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 
 from agent.model_settings import NO_KEY, ModelSettings
 
 SHARED: Final = ("base_url", "api_key", "connect_timeout", "read_timeout", "retries")
 """What a fallback model takes over from the first one, unless its own section says otherwise."""
+
+
+_HOST: Final = re.compile(
+    r"(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{1,62}"
+)
 
 
 class AgentSettings(ModelSettings):
@@ -75,6 +81,25 @@ class AgentSettings(ModelSettings):
         " is known; needs `tapeway[exact]`).",
         examples=["estimate"],
     )
+
+    link_hosts: str = Field(
+        "",
+        description="More hosts whose links stay whole in answers where text of others is in view,"
+        " separated by commas; `*.` stands for one or two labels before a host. List only hosts"
+        " that tell nobody else what they are asked for.",
+        examples=["wiki.example.com,*.docs.example.com"],
+    )
+
+    @field_validator("link_hosts")
+    @classmethod
+    def _are_hosts(cls, value: str) -> str:
+        for host in _names(value):
+            if not _HOST.fullmatch(host.lower()):
+                raise ValueError(f"{host!r} is no host such as wiki.example.com or *.example.com")
+        return ",".join(_names(value.lower()))
+
+    def hosts_of_links(self) -> tuple[str, ...]:
+        return tuple(_names(self.link_hosts))
 
     def models(self) -> tuple[str, ...]:
         return (self.model, *_names(self.fallback_models))

@@ -12,11 +12,11 @@ writes is tainted too (`meta.taint`, with `meta.asked_by`), and every later view
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from agent.links import links_in
+from agent.links import links_in, spans
 from tape.context import REWIND
 from tape.entry import ANCHOR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, content_text, dump
 
@@ -39,8 +39,8 @@ def marks(asker: str, taint: Iterable[str]) -> dict[str, Any]:
 
 
 @dataclass(slots=True)
-class Sources(Container[str]):
-    """What the views of one turn have held so far; contains the links that stand in them.
+class Sources:
+    """What the views of one turn have held so far.
 
     asker  who asks, as `channel:id`
     taint  the kinds of text that are not the asking person's
@@ -51,11 +51,14 @@ class Sources(Container[str]):
     taint: set[str] = field(default_factory=set)
     said: str = ""
     _links: set[str] = field(default_factory=set)
+    _texts: dict[str, None] = field(default_factory=dict)  # of views of other runs of the loop
     _unread: dict[int, Entry] = field(default_factory=dict)  # few answers have links to look up
     _read: set[int] = field(default_factory=set)
 
-    def __contains__(self, link: object) -> bool:
-        return link in self.links()
+    @property
+    def age(self) -> tuple[object, ...]:
+        """What differs once there is more to know."""
+        return len(self._unread), len(self._texts), self.said
 
     def look(self, entries: Iterable[Entry]) -> None:
         """Take account of the entries of a view; without a person who asks, nothing is foreign."""
@@ -79,18 +82,34 @@ class Sources(Container[str]):
         """Take over what another run of the loop has seen."""
         self.taint |= other.taint
         self._links |= other.links()
+        self._texts |= dict.fromkeys(other.texts())
+
+    def texts(self) -> Iterator[str]:
+        """Yield the texts of the views so far, without the model's calls and their echoes."""
+        yield from self._texts
+        written = self._written()
+        for entry in self._unread.values():
+            if entry.kind == TOOL_RESULT:
+                yield _without_links(_given_text(entry), written)
+            elif entry.kind == MESSAGE:
+                yield content_text(entry.payload.get("content"))
+            elif entry.kind != TOOL_CALL:
+                yield entry.text
 
     def links(self) -> set[str]:
         """Return the links in the views so far, except those that only the model wrote."""
         unread = [entry for number, entry in self._unread.items() if number not in self._read]
-        # A tool may only repeat what the model wrote to it.
-        calls = [e.payload.get("calls") for e in self._unread.values() if e.kind == TOOL_CALL]
-        written = dump(calls) if calls and unread else ""
+        written = self._written() if unread else ""
         for entry in unread:
             given = links_in(_given_text(entry))
             self._links.update(link for link in given if _bare(link) not in written)
         self._read.update(self._unread)
         return self._links
+
+    def _written(self) -> str:
+        """Return what the model wrote to its tools, which may only repeat it."""
+        calls = [e.payload.get("calls") for e in self._unread.values() if e.kind == TOOL_CALL]
+        return dump(calls) if calls else ""
 
     def marks(self) -> dict[str, Any]:
         return marks(self.asker, self.taint)
@@ -134,6 +153,16 @@ def _is_own_anchor(entry: Entry) -> bool:
 def _is_ours(entry: Entry) -> bool:
     """Return whether the gateway or a turn of it wrote a message."""
     return bool({"turn", "hint", "prompt_of"} & entry.meta.keys())
+
+
+def _without_links(text: str, written: str) -> str:
+    """Return a result without the links that the model wrote."""
+    parts, last = list[str](), 0
+    for start, end in spans(text) if written else ():
+        if _bare(text[start:end]) in written:
+            parts += (text[last:start], " ")
+            last = end
+    return "".join([*parts, text[last:]])
 
 
 def _given_text(entry: Entry) -> str:

@@ -242,7 +242,7 @@ async def _opened(
         await parts.requests.openings.find_former()
         channels.update(await open_channels(settings, hooks, only, internals.make_channel))
         stack.push_async_callback(_shielded, lambda: close_channels(channels))
-        meters.know(channels, settings.agent.models())
+        meters.know(channels, settings.agent.models(), settings.unpriced())
         running = list(channels.values())
         status = StatusBoard(clock, running)
         leases = None if services.shared is None else services.shared.pollers

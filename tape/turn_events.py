@@ -17,6 +17,7 @@ TOOL_DONE: Final = "tool.done"
 OUTBOUND: Final = "outbound"
 PROMPT_SYSTEM: Final = "prompt.system"
 RECEIPT: Final = "send.receipt"
+LINKS_CUT: Final = "answer.links"
 
 TAKES: Final = (TURN_START, TURN_RETAKE)  # the events that put messages into a view
 _WHOLE_ROOM: Final = "room"

@@ -10,10 +10,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from channels.markdown import MarkdownEvent, close_open_marks, first, parse, render_spans, split
-from channels.markdown.literal import literals
-from channels.markdown.spoilers import operators
-from channels.markdown.tree import unescaped
+from channels.discord.escapes import escapes, unsafe_marks
+from channels.markdown import MarkdownEvent, close_open_marks, first, render_spans, split
+from channels.markdown.tree import parsed
 
 LIMIT: Final = 2000
 _PARTIAL_LIMITS: Final = 3
@@ -24,7 +23,7 @@ _LEVEL: Final = re.compile(r"\D*(\d)")
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _MARKS: Final = re.compile(r"[ \t]*#{1,6}[ \t]*")
 _CLOSING: Final = re.compile(r"[ \t]+#+[ \t]*\Z")
-_MARKED: Final = "\\*_~|`["
+_CLOSED: Final = re.compile(r"\n[ \t>]*```\Z")  # Discord shows no code before its end
 _ANY_MARK: Final = re.compile(r"[\\*_~|`]")
 _ZERO_WIDTH: Final = "\u200b"
 
@@ -67,29 +66,36 @@ class _Rewriter:
         self._found: list[_Change] = []
 
     def changes(self) -> list[_Change]:
-        events = parse(self._text)
+        events, signs, _cuts = parsed(self._text)
         ends = _ends(events)
-        self._escape(events)
+        self._escape(events, signs)
         for at, event in enumerate(events):
             if event.phase == "leaf":
-                if event.name == "TaskListMarker":
-                    self._change(event.start, event.end, "☑" if event.data else "☐")
+                self._leaf(event)
             elif event.phase == "open":
                 self._block(event, events[at + 1 : ends[at]])
         return self._found
 
-    def _escape(self, events: list[MarkdownEvent]) -> None:
-        """Escape what Discord would take for a mark: signs, names, paths and operators."""
-        bars = [at + one for at in operators(events, self._text) for one in (0, 1)]
+    def _leaf(self, event: MarkdownEvent) -> None:
+        if event.name == "TaskListMarker":
+            self._change(event.start, event.end, "☑" if event.data else "☐")
+        elif event.name == "Rule":  # Discord has none, and would take stars for marks
+            rule = self._text[event.start : event.end]
+            self._change(event.start, event.start + len(rule.rstrip()), "---")
+
+    def _escape(self, events: list[MarkdownEvent], signs: list[int]) -> None:
+        """Escape what Discord would take for a mark, but in what is replaced as a whole."""
         drawn = {
             at
             for event in events
             if event.phase == "open" and event.name in ("Table", "Image")
             for at in range(event.start, event.end)
         }
-        for at in unescaped(self._text, events, sorted({*literals(self._text), *bars})):
-            if self._text[at] in _MARKED and at not in drawn:
+        for at in escapes(events, self._text, signs):
+            if at not in drawn:
                 self._change(at, at, "\\")
+        for start, end in unsafe_marks(events, self._text):
+            self._change(start, end, "")
 
     def _block(self, event: MarkdownEvent, inside: list[MarkdownEvent]) -> None:
         if event.name == "Table":
@@ -140,13 +146,15 @@ class _Rewriter:
             self._change(stop, end, bold)
 
     def _code(self, event: MarkdownEvent, inside: list[MarkdownEvent]) -> None:
-        """Fence code that is indented or whose fence Discord does not know."""
+        """Fence code that is indented, or whose fence has no end or is not known to Discord."""
         source = self._text[event.start : event.end]
         plain = source.startswith("```") and not source.startswith("````")
         code = "".join(str(one.data or "") for one in inside if one.phase == "leaf")
-        if plain and "```" not in code:
+        if plain and "```" not in code and code.strip() and _CLOSED.search(source.rstrip()):
             return
         info = event.data["Fenced"].strip() if isinstance(event.data, dict) else ""
+        if not code.strip():  # Discord would take the end of an empty block for its code
+            code, info = info or " ", ""
         prefix = self._prefix(event.start)
         tail = "\n" if source.endswith("\n") else ""
         fenced = self._fence(code, info, prefix) + tail

@@ -13,11 +13,11 @@ from datetime import timedelta
 from hashlib import sha256
 from typing import Any, Final
 
-import anyio.to_thread
 from discord.flags import MessageFlags
 from discord.mentions import AllowedMentions
 from discord.utils import parse_time, time_snowflake
 
+from channels.apart import apart
 from channels.clock import SystemClock
 from channels.discord.api import ANSWER_SECONDS, ApiRefused, Code, DiscordApi
 from channels.discord.format import LIMIT, render, render_partial
@@ -33,8 +33,6 @@ NO_PREVIEW: Final = MessageFlags(suppress_embeds=True).value
 EDIT_SECONDS: Final = 8.0
 """Maximum duration of an edit of partial text, in seconds: the answer waits for it."""
 
-MAX_INLINE_RENDER: Final = 500
-"""Maximum characters rendered in the event loop; longer text is rendered in a thread."""
 
 MAX_REMEMBERED: Final = 1_000
 MAX_PAGES: Final = 10
@@ -79,7 +77,7 @@ class DiscordSender:
         return any(str(nonce) in (nonce_of(key), nonce_of(key + RESEND)) for key in keys)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
-        text = _visible(render(message.text), message.text)
+        text = _visible(await apart(render, message.text), message.text)
         try:
             if message.edits:
                 return [Receipt(await self._finish(message, message.edits, text))]
@@ -130,7 +128,7 @@ class DiscordSender:
         raise SendRefused("neither the thread nor the question exists any more")
 
     async def show(self, message: InboundMessage, reference: DraftReference, text: str) -> str:
-        shown = await _partial(text)
+        shown = await apart(render_partial, text)
         if not is_visible(shown):
             return reference.platform_id or ""
         channel_id = message.thread_id or message.chat_id
@@ -152,7 +150,7 @@ class DiscordSender:
         return str(sent["id"])
 
     async def find(self, message: OutboundMessage) -> list[Receipt]:
-        text = _visible(render(message.text), message.text)
+        text = _visible(await apart(render, message.text), message.text)
         drafts = message.part == 0 and message.piece == 0
         nonces = (nonce_of(message.idem), nonce_of(message.idem + RESEND))
         for sent in await self._own_since(message):
@@ -345,12 +343,6 @@ def _is_alike(sent: Raw, text: str, *, shorter: bool = False) -> bool:
         return False
     first = min(len(beginning), len(whole), ALIKE)
     return first > 0 and beginning[:first] == whole[:first]
-
-
-async def _partial(text: str) -> str:
-    if len(text) < MAX_INLINE_RENDER:
-        return render_partial(text)
-    return await anyio.to_thread.run_sync(render_partial, text)
 
 
 def _visible(rendered: str, text: str) -> str:

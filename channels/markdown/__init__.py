@@ -2,7 +2,9 @@
 
 tree    parses into events        render     renders text with marks, or plain text
 split   cuts text into pieces     autoclose  closes the marks of unfinished text
-(split uses scan, breakpoints and stitch; render uses table)
+kept    keeps what was drawn of blocks
+(tree uses growing, rows, segment and literal; split uses scan, breakpoints and stitch; render uses
+table and spoilers)
 """
 
 from channels.markdown.autoclose import close_open_marks

@@ -21,6 +21,8 @@ STAND_INS: Final = range(0xFDD0, 0xFDF0)
 """Code points that Unicode keeps free of characters."""
 
 _STARS: Final = re.compile(r"\*+")
+_PARTED: Final = re.compile(r"\n[ \t]*\n")
+_OPENING: Final = " \t\n\r([{\"'"
 _BLANK: Final = re.compile(r"\s")
 _WORD: Final = re.compile(r"\S+")
 _ASCII: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
@@ -34,11 +36,26 @@ _DRIVE: Final = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]:\\")
 _NAMED: Final = re.compile(r"\\[A-Za-z0-9]")
 _FORMULA: Final = re.compile(r"\\(?P<mark>[()\[\]\\])|\n[ \t]*\n")
 _CITED: Final = re.compile(r"[\d,\s]*(?:[xX]\s*)?")
+_DOLLARS: Final = re.compile(r"(?<![\\$])\$+")
+_IN_DOLLARS: Final = re.compile(
+    r"\$\$(?:[^$`\n]|\n(?![ \t]*\n)){1,500}\$\$"
+    r"|\$(?P<single>[^\s$`](?:[^$`\n]{0,200}[^\s$`])?)\$(?![\w$])"
+)
+_PRICE: Final = re.compile(
+    r"(?:[^\W_]|[.,;:!?'\" -]){2,}|\d(?!.*(?:\\[A-Za-z]|[\^_={}]))(?=[^ ]* )(?=.*?[^\W\d_]{2}).*"
+)
+"""What stands between two signs of dollars without being a formula, as in "$5 or 10$"."""
+
 _ENDS: Final = {"(": ")", "[": "]"}
 _TICKS: Final = re.compile(r"`+")
 _PIPE: Final = re.compile(r"(?<!\\)\|")
 _RULED: Final = re.compile(r"[-:| \t]+")
 _RULE: Final = re.compile(r":?-+:?")
+_BLOCK: Final = re.compile(
+    r"#{1,6}[ \t]|```|~~~|(?:[-*+]|\d{1,9}[.)])[ \t]|([-*_])(?:[ \t]*\1){2,}\Z"
+)
+"""What ends a table as a blank line does."""
+
 _MARGIN: Final = "> \t\r"
 _RUNS: Final = re.compile(r"[*~]+")
 
@@ -61,20 +78,30 @@ def literals(text: str, *, in_formulas: bool = True) -> list[int]:
                 whole = range(start, end)
                 found.difference_update(whole)
                 found.update(at for at in whole if in_formulas and text[at] in MARKS)
+    if "$" in text:
+        found.update(_dollars(text))
     if "|" in text and "-" in text:
         found.update(_pipes(text))
     return sorted(found)
 
 
-def without_wide_stops(text: str) -> tuple[str, dict[int, str]]:
+def may_have_literals(text: str) -> bool:
+    """Return whether to look for literals in a text at all."""
+    return "*" in text or "__" in text or "\\" in text or ("|" in text and "-" in text)
+
+
+def without_wide_stops(
+    text: str, letters: dict[str, int] | None = None
+) -> tuple[str, dict[int, str]]:
     """Return a text with letters of our own for wide punctuation beside marks, and what they show.
 
     Chinese, Japanese and Korean have no blanks around it; marks open and close beside it as well.
+    `letters` are those that are taken already; new ones are added.
     """
     shown: dict[int, str] = {}
     if text.isascii():
         return text, shown
-    letters: dict[str, int] = {}
+    letters = {} if letters is None else letters
     chars = list(text)
     for found in _RUNS.finditer(text):
         for at in (found.start() - 1, found.end()):
@@ -94,7 +121,7 @@ def formulas(text: str) -> Iterator[tuple[int, int | None]]:
         mark = found["mark"]
         if mark is None:
             start = -1
-        elif start < 0 and mark in _ENDS:
+        elif start < 0 and mark in _ENDS and text[found.start() - 1 : found.start()] not in _ASCII:
             start, end = found.start(), _ENDS[mark]
         elif start >= 0 and mark == end:
             if end == ")" or not _CITED.fullmatch(text, start + 2, found.start()):
@@ -107,10 +134,13 @@ def formulas(text: str) -> Iterator[tuple[int, int | None]]:
 def _stars(text: str) -> Iterator[int]:
     """Yield the stars between ASCII letters, digits and brackets that are signs or in names."""
     opened, last = 0, 0
+    waiting: set[int] = set()  # the lengths of marks that were opened words ago
     for stars in _STARS.finditer(text):
         start, end = stars.span()
         if opened and _BLANK.search(text, last, start):
             opened = 0
+        if waiting and _PARTED.search(text, last, start):
+            waiting.clear()
         last, length = end, end - start
         before, after = text[start - 1 : start], text[end : end + 1]
         if before in _ASCII and after in _ASCII:
@@ -121,13 +151,36 @@ def _stars(text: str) -> Iterator[int]:
             is_mark = opened == length or begins
         else:
             is_mark = bool(opened) or not (before in _AFTER and after in _BEFORE)
-            is_mark = is_mark or before in _ASCII  # it may close what was opened words ago
+            is_mark = is_mark or (before in _ASCII and length in waiting)
+            if after.strip() and not before.strip(_OPENING):
+                waiting.add(length)
+            elif is_mark and before.strip():
+                waiting.discard(length)
         if not is_mark:
             yield from range(start, end)
-        elif not opened and after.strip():
+        elif not opened and after.strip() and not (before in _ASCII and after == "("):
             opened = length
         else:
             opened = 0
+
+
+def _dollars(text: str) -> Iterator[int]:
+    """Yield the signs of dollars that begin or end no formula, but are money or a variable's.
+
+    A formula in two signs has no blank behind the first and before the last, and no code; a formula
+    in four may have more lines. Another parser takes all between `$5` and `$HOME` for one.
+    """
+    ends = 0
+    for found in _DOLLARS.finditer(text):
+        start, end = found.span()
+        if start < ends:
+            continue
+        is_behind = text[max(0, start - 1) : start] in _ASCII  # `US$3` and `5$`
+        formula = None if is_behind else _IN_DOLLARS.match(text, start)
+        if formula is not None and not _PRICE.fullmatch(formula["single"] or ""):
+            ends = formula.end()
+        else:
+            yield from range(start, end)
 
 
 def _backslashes(text: str) -> Iterator[int]:
@@ -147,18 +200,25 @@ def _backslashes(text: str) -> Iterator[int]:
 
 def _pipes(text: str) -> Iterator[int]:
     """Yield the pipes in a table's code, and those between more cells than its head has."""
-    columns, head, start = 0, (0, 0), 0
+    columns, head, start, quotes = 0, (0, 0), 0, 0
     while start < len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
         line = text[start:end].strip(_MARGIN)
-        if columns and line:
+        depth, quotes = quotes, _quotes(text[start:end])
+        is_row = columns and line and depth == quotes  # a table ends with its quote
+        if is_row and not _BLOCK.match(line):
             yield from _in_row(text, start, end, columns)
         elif (columns := _columns(line)) and "|" in text[slice(*head)]:
             yield from _in_code(text, *head)
         else:
             columns = 0
         head, start = (start, end), end + 1
+
+
+def _quotes(line: str) -> int:
+    """Return how many quotes a line stands in."""
+    return line[: len(line) - len(line.lstrip(_MARGIN))].count(">") if ">" in line else 0
 
 
 def _columns(line: str) -> int:

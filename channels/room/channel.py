@@ -7,7 +7,7 @@ as its id, so sending it again replaces it.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import ClassVar, Final
 
@@ -54,6 +54,7 @@ class RoomChannel(Channel):
 
     async def submit(self, message: InboundMessage) -> bool:
         """Store a person's message, then show it to everybody in the room; return if it is new."""
+        await self.draw_ahead([message.text])
         is_new = message.ext_id in await self.host.accept([message])
         if is_new:
             self.hub.accepted(message.chat_id, self.as_json(shown_inbound(message)))
@@ -76,7 +77,12 @@ class RoomChannel(Channel):
         After None, there are none.
         """
         newest, messages = await self.host.news(self.name, room, after)
+        await self.draw_ahead(shown.text for shown in messages)
         return newest, [self.as_json(shown) for shown in messages]
+
+    async def draw_ahead(self, texts: Iterable[str]) -> None:
+        """Make ready what will be shown, where that would hold the event loop for too long."""
+        del texts
 
     def admits(self, session: PageSession, room: str) -> bool:
         """Return whether a session may use a room of this channel."""
@@ -85,6 +91,7 @@ class RoomChannel(Channel):
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         shown = self._shown_outbound(message)
+        await self.draw_ahead([message.text])
         self.hub.message(message.chat_id, self.as_json(shown), message.idem)
         return [Receipt(shown.id)]
 
@@ -97,6 +104,7 @@ class RoomChannel(Channel):
             reply_to=message.message_id,
             date=message.date,
         )
+        await self.draw_ahead([text])
         self.hub.draft(message.chat_id, self.as_json(self._shown_outbound(draft)))
         return reference.idem
 
@@ -114,6 +122,7 @@ class RoomChannel(Channel):
     async def opening(self, room: str, session: PageSession) -> list[Json]:
         """Return the events that show a room to a person who joins."""
         history = await self.host.history(self.name, room, MAX_HISTORY)
+        await self.draw_ahead(shown.text for shown in history)
         title, titled_at = await self.host.title(self.name, room)
         hello: Json = {
             "type": "hello",

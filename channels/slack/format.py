@@ -8,13 +8,15 @@ https://docs.slack.dev/reference/block-kit/blocks/markdown-block
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any, Final
 
-from channels.markdown.literal import formulas, literals
+from channels.markdown.kept import Kept
+from channels.markdown.literal import formulas, may_have_literals
 from channels.markdown.render import is_visible, to_text
 from channels.markdown.split import first
-from channels.markdown.tree import MarkdownEvent, parse, unescaped
+from channels.markdown.tree import MarkdownEvent, Parsed, parse, parsed, unescaped
 from channels.message import Button
 from channels.slack.mrkdwn import escape
 
@@ -58,8 +60,13 @@ _PAIRED: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _UNSURE: Final = re.compile(r"\\|__|[*_|`~]+\Z")
 """Where the form of a last word may change as it grows."""
 
+_NOTE: Final = re.compile(r"^[ \t>*+\-\d.)]*\[(?=\^[^\[\]\n]{1,200}\]:)", re.MULTILINE)
+_NOTE_BEGUN: Final = re.compile(r"[ \t>*+\-\d.)]*\[(?:\^[^\[\]\n]{0,200}\]?)?\Z")
 _BEGUN: Final = re.compile(r"(?:<[!@]?\w{0,8}|@\w{0,8})\Z")
 _MAX_BEGUN: Final = 10
+BLOCKS: Final = Kept[str, str](500_000)
+"""The forms of blocks, up to so many characters with those of the blocks."""
+
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
@@ -77,18 +84,50 @@ def neutral(markdown: str) -> str:
     unless the prefix ends inside what it depends on; see `settled`.
     """
     text = _cleaned(markdown)
-    return _drawn(text, len(text), _pings(text), literals(text))
+    return _drawn(text, len(text), _pings(text))
 
 
-def _drawn(text: str, stop: int, pings: list[int], signs: list[int]) -> str:
+def _drawn(text: str, stop: int, pings: list[int]) -> str:
     """Return the form of the text before a position, which what follows decides as well."""
-    if not pings and not signs:
+    if not pings and not _may_have_signs(text):
         return text[:stop]
-    events = parse(text)
-    quiet = _quiet_places(text, events) if pings else frozenset()
-    changes = [(at, "\\") for at in unescaped(text, events, signs)]
+    known = parsed(text)
+    signs = _signs(text, known)
+    if not pings:
+        return _escaped(text, stop, known, signs)
+    quiet = _quiet_places(text, known.events)
+    changes = [(at, "\\") for at in unescaped(text, known.events, signs)]
     changes += [(at + 1, GAP) for at in pings if at not in quiet]
+    return _changed(text, 0, stop, changes)
+
+
+def _escaped(text: str, stop: int, known: Parsed, signs: list[int]) -> str:
+    """Return the form of a text without pings, in which each block has its own form."""
+    if not signs:
+        return text[:stop]
     parts, last = list[str](), 0
+    for block in known.blocks(text):
+        first, last = last, bisect_left(signs, block.end, last)
+        source = text[block.start : min(block.end, stop)]
+        if first == last:
+            parts.append(source)
+        elif block.end > stop or (drawn := BLOCKS.get(source)) is None:
+            events = known.events[block.first : block.last]
+            places = unescaped(text, events, signs[first:last])
+            end = min(block.end, stop)
+            drawn = _changed(text, block.start, end, [(at, "\\") for at in places])
+            parts.append(drawn)
+            if block.end <= stop:
+                BLOCKS.put(source, drawn, len(source) + len(drawn))
+        else:
+            parts.append(drawn)
+        if block.end >= stop:
+            break
+    return "".join(parts)
+
+
+def _changed(text: str, start: int, stop: int, changes: list[tuple[int, str]]) -> str:
+    parts, last = list[str](), start
     for at, inserted in sorted(change for change in changes if change[0] < stop):
         parts += (text[last:at], inserted)
         last = at
@@ -100,7 +139,24 @@ def _cleaned(markdown: str) -> str:
 
 
 def _pings(text: str) -> list[int]:
+    if "<" not in text and "@" not in text:
+        return []
     return [found.start() for found in _PING.finditer(text)]
+
+
+def _signs(text: str, known: Parsed) -> list[int]:
+    """Return the places of what Slack would take for a mark, and is none; it has no formulas.
+
+    It would take the words of a footnote for the target of a link, and hide them.
+    """
+    signs = [at for at in known.signs if text[at] != "$"] if "$" in text else known.signs
+    if "[^" not in text:
+        return signs
+    return sorted({*signs, *(found.end() - 1 for found in _NOTE.finditer(text))})
+
+
+def _may_have_signs(text: str) -> bool:
+    return may_have_literals(text) or "[^" in text
 
 
 def _quiet_places(text: str, events: Sequence[MarkdownEvent]) -> frozenset[int]:
@@ -128,8 +184,8 @@ def settled(markdown: str) -> str:
     if len(bare) == len(markdown):
         begun = _BEGUN.search(bare, max(0, len(bare) - _MAX_BEGUN))
         bare = bare[: begun.start()] if begun else bare
-    pings, signs = _pings(bare), literals(bare)
-    return _drawn(bare, _settled_end(bare, pings, signs), pings, signs).lstrip()
+    pings = _pings(bare)
+    return _drawn(bare, _settled_end(bare, pings), pings).lstrip()
 
 
 def begun(markdown: str) -> str:
@@ -137,8 +193,9 @@ def begun(markdown: str) -> str:
     return markdown if size(markdown) <= LIMIT else first(markdown, LIMIT, size)
 
 
-def _settled_end(text: str, pings: list[int], signs: list[int]) -> int:
+def _settled_end(text: str, pings: list[int]) -> int:
     """Return how much of an unfinished text is settled."""
+    signs = _signs(text, parsed(text)) if _may_have_signs(text) else []
     holds = [len(text)]
     word = text[max(text.rfind(" "), text.rfind("\n")) + 1 :]
     if unsure := _UNSURE.search(word):
@@ -146,6 +203,8 @@ def _settled_end(text: str, pings: list[int], signs: list[int]) -> int:
     if "\\" in text:
         holds += [start for start, end in formulas(text) if end is None]
     line = text.rfind("\n") + 1
+    if _NOTE_BEGUN.match(text, line):
+        holds.append(line)
     above = text.rfind("\n", 0, max(0, line - 1)) + 1
     if not text[line:].strip(" \t>-:|") and "|" in text[above:line]:
         holds.append(above)  # it may be the head of a table
@@ -166,7 +225,8 @@ def _settled_end(text: str, pings: list[int], signs: list[int]) -> int:
 def _open_block(text: str) -> int:
     """Return where the last block begins, which may go on; a fence that is open stays code."""
     depth, start, end = 0, 0, 0
-    for event in parse(text):
+    known = parsed(text)
+    for event in known.events[known.cuts[-1].events if known.cuts else 0 :]:
         if event.phase == "open" and not depth:
             is_fence = event.name == "CodeBlock" and isinstance(event.data, dict)
             start, end = event.start, event.end if is_fence else -1
@@ -207,7 +267,7 @@ def size(markdown: str) -> int:
     It is more than LIMIT for what Slack would make too many blocks of, or more than one table.
     """
     text = neutral(markdown)
-    units = len(text) + sum(char > "\uffff" for char in text)
+    units = len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
     if text.count("\n") < MAX_BLOCKS and text.count("|") < 2:
         return units
     count, tables = _count_blocks(markdown)

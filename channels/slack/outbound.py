@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from channels.apart import apart
 from channels.draft import DraftReference
 from channels.errors import DraftGone, SendAmbiguous, SendDelayed, SendRefused
 from channels.markdown.autoclose import close_open_marks
@@ -78,7 +79,7 @@ class SlackSender:
             found = await self.find(message)
             if found:
                 return found
-        workspace, content = self._workspaces.of(message.account), _whole(message)
+        workspace, content = self._workspaces.of(message.account), await _whole(message)
         if message.edits:
             ts = message.edits
             await self._become(workspace, message, ts, content)
@@ -94,21 +95,20 @@ class SlackSender:
             return []
         if not found.whole:
             try:
-                await self._edit(workspace, message.chat_id, found.ts, _whole(message))
+                await self._edit(workspace, message.chat_id, found.ts, await _whole(message))
             except DraftGone:
                 return []
         return [Receipt(found.ts)]
 
     async def show(self, message: InboundMessage, draft: DraftReference, text: str) -> str | None:
-        text = begun(text)
-        drawn = settled(text)
+        text, drawn = await apart(_begun_and_settled, text)
         if not is_visible(drawn):
             return draft.platform_id
         ts = draft.platform_id
         if ts is None:
             ts = await self._begun(message, draft) if draft.again else None
             if ts is None:
-                return await self._begin(message, _partial(message, draft, text), drawn)
+                return await self._begin(message, await _partial(message, draft, text), drawn)
         if self._streams.is_open(message):
             try:
                 if await self._streams.append(message, drawn):
@@ -117,7 +117,8 @@ class SlackSender:
                 if over.stopped:
                     self._sink.stop_pressed(message, ts)
                     return ts
-        workspace, content = self._workspaces.of(message.account), _partial(message, draft, text)
+        workspace = self._workspaces.of(message.account)
+        content = await _partial(message, draft, text)
         # If few edits are left, they are kept for answers.
         if await workspace.api.limits.allows("chat.update", Priority.EDIT):
             with suppress(SendDelayed):  # the answer itself will show the rest
@@ -142,7 +143,7 @@ class SlackSender:
                 return False
             message, ts = found
             workspace = self._workspaces.of(message.account)
-            await self._edit(workspace, message.chat_id, ts, _whole(message))
+            await self._edit(workspace, message.chat_id, ts, await _whole(message))
             return True
         await self._edit(*self._last)
         return True
@@ -252,16 +253,28 @@ class SlackSender:
         return await self._history.find(workspace, message, streams)
 
 
-def _whole(message: OutboundMessage) -> _Content:
+async def _whole(message: OutboundMessage) -> _Content:
     # An edit of a question removes its buttons, which Slack keeps if it gets no new blocks.
     may_have = bool(message.buttons) or (bool(message.edits) and message.kind == "notice")
     buttons = message.buttons if may_have else None
-    return _Content(render(message.text), metadata(message.idem, named(message)), buttons)
+    return _Content(
+        await apart(render, message.text), metadata(message.idem, named(message)), buttons
+    )
 
 
-def _partial(message: InboundMessage, draft: DraftReference, text: str) -> _Content:
+async def _partial(message: InboundMessage, draft: DraftReference, text: str) -> _Content:
     question = message.ext_id.rpartition("/")[2]
-    return _Content(render(close_open_marks(text)), metadata(draft.idem, question, draft=True))
+    drawn = await apart(_closed, text)
+    return _Content(drawn, metadata(draft.idem, question, draft=True))
+
+
+def _begun_and_settled(text: str) -> tuple[str, str]:
+    text = begun(text)
+    return text, settled(text)
+
+
+def _closed(text: str) -> str:
+    return render(close_open_marks(text))
 
 
 async def _write(workspace: Workspace, method: str, content: _Content, **given: Any) -> Any:

@@ -98,11 +98,12 @@ def size(markdown: str) -> int:
 
 
 @lru_cache(maxsize=16)  # cached, since a piece is measured and then sent
-def _render(markdown: str, private: bool) -> tuple[str, tuple[Span, ...]]:
-    drawn = render_spans(clean(markdown), linkable=linkable)
-    text = drawn.text.strip()
-    marks = [*drawn.marks, *_files(drawn.text, drawn.marks)]
-    marks = _fit(marks, len(drawn.text) - len(drawn.text.lstrip()), len(text))
+def drawn(markdown: str, private: bool) -> tuple[str, tuple[Span, ...]]:
+    """Return a text of any length, and its marks."""
+    found = render_spans(clean(markdown), linkable=linkable)
+    text = found.text.strip()
+    marks = [*found.marks, *_files(found.text, found.marks)]
+    marks = _fit(marks, len(found.text) - len(found.text.lstrip()), len(text))
     return (text, tuple(marks)) if private else _quiet(text, marks)
 
 
@@ -148,7 +149,7 @@ def render(markdown: str, *, private: bool = False) -> Rendered:
 
     In a `private` chat nobody else can be alerted, and names stay as they were written.
     """
-    text, marks = _render(markdown, private)
+    text, marks = drawn(markdown, private)
     astral = [found.start() for found in _ASTRAL.finditer(text)] if not text.isascii() else []
     return text, [_entity(mark, astral) for mark in marks]
 
@@ -175,7 +176,7 @@ def linkable(url: str) -> bool:
         return False
     if parts.scheme == "tg":
         return host not in ("", "user")  # a link to a user alerts that person
-    return parts.scheme in ("http", "https") and "." in host.strip(".")
+    return parts.scheme in ("http", "https") and "." in host and all(host.split("."))
 
 
 def _fit(marks: Iterable[Span], trimmed: int, size: int) -> list[Span]:

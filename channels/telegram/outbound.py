@@ -10,9 +10,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, Final, TypeVar
 
-import anyio
-import anyio.to_thread
-
+from channels.apart import apart
 from channels.errors import DraftGone, SendRefused
 from channels.markdown.render import is_visible
 from channels.message import Button, OutboundMessage, Receipt
@@ -38,8 +36,6 @@ from channels.telegram.format import LIMIT, plain
 GENERAL: Final = "1"  # the id of a group's topic General; Telegram refuses this id in a send
 MAX_SHOWN: Final = 1_000  # maximum number of messages whose shown text is remembered
 MAX_ALERT: Final = 200  # maximum UTF-16 units shown to a person who pressed a button
-MAX_INLINE_RENDER: Final = 500
-"""Maximum characters of partial text that are rendered on the event loop, not in a thread."""
 
 GONE: Final = ("message to edit not found", "message can't be edited", "message_id_invalid")
 UNCHANGED: Final = ("message is not modified",)
@@ -58,7 +54,6 @@ EDIT_SECONDS: Final = 8.0  # maximum duration of a draft update, since the answe
 EMPTY: Final = "(an answer without visible text)"
 
 T = TypeVar("T")
-B = TypeVar("B", Body, Body | None)
 
 
 class TelegramSender:
@@ -73,7 +68,7 @@ class TelegramSender:
         """Send a message, or edit its draft into it; raises ChannelError."""
         if not self.rich.chats:
             return await self._with_entities(message)
-        rich = self.rich.body(message.chat_id, message.text)
+        rich = await apart(partial(self.rich.body, message.chat_id), message.text)
         try:
             if rich is None:
                 return await self._with_entities(message)
@@ -109,7 +104,8 @@ class TelegramSender:
         return [Receipt(await self._put(message, body))]
 
     async def _with_entities(self, message: OutboundMessage) -> list[Receipt]:
-        body = _visible(with_entities(message.chat_id, message.text), message.text)
+        body = await apart(partial(with_entities, message.chat_id), message.text)
+        body = _visible(body, message.text)
         try:
             return [Receipt(await self._put(message, body))]
         except NotAsSent as refused:
@@ -200,12 +196,12 @@ class TelegramSender:
         """Show partial text in the form that its answer will have, if any of it is visible."""
 
         async def with_entities() -> T | None:
-            body = await _rendered(text, partial(partial_with_entities, chat, text))
+            body = await apart(partial(partial_with_entities, chat), text)
             return await show(body) if is_visible(body.text) else None
 
         rich = None
         if self.rich.chats:
-            rich = await _rendered(text, partial(self.rich.partial, chat, text))
+            rich = await apart(partial(self.rich.partial, chat), text)
         if rich is None:
             return await with_entities()
         return await self._in_either_form(chat, partial(show, rich), with_entities)
@@ -289,13 +285,6 @@ class TelegramSender:
         self.shown.move_to_end((chat, message_id))
         while len(self.shown) > MAX_SHOWN:
             self.shown.popitem(last=False)
-
-
-async def _rendered(text: str, render: Callable[[], B]) -> B:
-    if len(text) < MAX_INLINE_RENDER:
-        return render()
-    # Rendering a long text may be slow and must not block the event loop.
-    return await anyio.to_thread.run_sync(render)
 
 
 def _visible(body: Body, text: str) -> Body:

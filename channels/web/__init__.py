@@ -2,5 +2,6 @@
 
 adapter   the channel            inbound   parses posts, and decides if they are for the agent
 outbound  serves the files       format    renders Markdown as HTML
-inlines   the page's own Markdown       attached  the files of a post
+drawing   HTML of the events of Markdown     links  which addresses are links
+defined   links defined elsewhere in a text  attached  the files of a post
 """

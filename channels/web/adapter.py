@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import ClassVar, Final
 
+import anyio.to_thread
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -40,6 +41,8 @@ from channels.web.settings import WebSettings
 from channels.web.titles import title_route
 
 PREFIX: Final = "/api/rooms"
+MAX_INLINE: Final = 2_000
+"""Maximum characters that are drawn on the event loop: some Markdown takes long."""
 
 
 class WebChannel(RoomChannel):
@@ -67,6 +70,11 @@ class WebChannel(RoomChannel):
 
     def to_html(self, text: str) -> str:
         return to_html(text)
+
+    async def draw_ahead(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            if len(text) > MAX_INLINE:
+                await anyio.to_thread.run_sync(to_html, text)
 
     def link_to(self, place: MessageLink) -> str:
         return f"#{place.message_id}"

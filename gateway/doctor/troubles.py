@@ -160,6 +160,13 @@ MODEL_NO_TOOLS: Final = Trouble(
     "The model, or the server's template for it, does not accept tools.",
     "Choose a model that supports tools, or set TAPEWAY_AGENT__TOOLS=false to save a request.",
 )
+MODEL_PRICE_UNKNOWN: Final = Trouble(
+    "model.price_unknown",
+    "People use more than their budget of money allows.",
+    "What a model in use costs is not known, so its answers count by their tokens alone.",
+    "Set the model's TAPEWAY_AGENT__PRICE_INPUT and TAPEWAY_AGENT__PRICE_OUTPUT, or limit tokens"
+    " with TAPEWAY_BUDGET__MEMBER_TOKENS and TAPEWAY_BUDGET__STRANGER_TOKENS.",
+)
 MODEL_FAILS: Final = Trouble(
     "model.fails",
     "Answers say that the model service failed.",

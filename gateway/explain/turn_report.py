@@ -13,6 +13,7 @@ from gateway.explain.report import ReportLine, bounded, cut, quoted
 from gateway.language.language import say, translated
 from tape.entry import ANCHOR, ERROR, MESSAGE, TOOL_CALL, TOOL_RESULT, Entry, dump
 from tape.turn_events import (
+    LINKS_CUT,
     LOOP_STEP,
     OUTBOUND,
     PROMPT_SYSTEM,
@@ -330,6 +331,18 @@ def _reaction(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     return [_line(entry, "thumb", says, **about)]
 
 
+def _links(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
+    hosts = data.get("hosts")
+    names = [str(host) for host in hosts] if isinstance(hosts, list) else []
+    sentence = (
+        "{count} link lost what could tell its host something of this chat, where \u2026 stands|"
+        "{count} links lost what could tell their hosts something of this chat, where \u2026 stands"
+    )
+    says = say(sentence, count=data.get("links") or 0)
+    says += say(": {hosts}", hosts=", ".join(names[:MAX_NUMBERS])) if names else ""
+    return [_line(entry, "said", says, **data)]
+
+
 def _end(entry: Entry, data: Mapping[str, Any]) -> Sequence[ReportLine]:
     says = say("ended: {status}", status=translated(str(data.get("status"))))
     if data.get("error_id"):
@@ -350,6 +363,7 @@ _EVENTS: Final[Mapping[str, Callable[[Entry, Mapping[str, Any]], Sequence[Report
             TURN_END: _end,
             "view.include": _include,
             PROMPT_SYSTEM: _system,
+            LINKS_CUT: _links,
             LOOP_STEP: _step,
             OUTBOUND: _outbound,
             RECEIPT: _receipt,

@@ -4,11 +4,16 @@ A session is that of a cookie, or of the access token in a header. If no token i
 be that of the user who runs the gateway, at the other end of a loopback connection. A request that
 came through a proxy is nobody's: the proxy's user is not the person in front of it. Requests of
 other sites are refused: otherwise, a foreign website could use its visitor's session.
+
+Whoever was invited has a page of their own below `/g/`, and their cookie is sent there alone. What
+is asked there is asked as that person and as nobody else, whatever else the browser may do: so the
+owner and their guest can stand side by side in one browser.
 """
 
 from __future__ import annotations
 
 import hmac
+import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -27,6 +32,12 @@ from gateway.http.sessions import Sessions
 from tape.errors import StoreUnavailable
 
 COOKIE: Final = "tapeway_session"
+GUEST_COOKIE: Final = "tapeway_guest"
+GUESTS: Final = "/g/"
+GUEST: Final = "guest"
+"""The key of a request's state that has the person of the page below which it was asked, or ""."""
+
+_GUEST_PATH: Final = re.compile(rf"{GUESTS}(w-[0-9a-f]{{12}})(/.*)?", re.DOTALL)
 OPEN_PATHS: Final = ("/health/", "/login", "/static/", "/console")
 MEMBER_PATHS: Final = ("/api/rooms/", "/api/session/")
 """What a member may use besides the page; the rooms check which one."""
@@ -98,6 +109,9 @@ class Gatekeeper:
 
     async def session(self, scope: Scope) -> PageSession | None:
         """Return the session of a request, or None; raises StoreUnavailable."""
+        if guest := guest_of(scope):
+            found = await self.guest(scope, _room(scope))
+            return found if found is not None and found.person == guest else None
         headers = Headers(scope=scope)
         if same(headers.get("authorization", "").removeprefix("Bearer "), self.bearer):
             return OWNER
@@ -105,6 +119,11 @@ class Gatekeeper:
         if found is not None:
             return found
         return OWNER if not self.token and is_own_user(scope, headers) else None
+
+    async def guest(self, scope: Scope, room: str = "") -> PageSession | None:
+        """Return the session of the guest whose cookie a request has, or None."""
+        found = await self.sessions.find(Request(scope).cookies.get(GUEST_COOKIE, ""), room)
+        return None if found is None or found.owner else found
 
     def is_https(self, scope: Scope) -> bool:
         """Return whether browsers reach the gateway by HTTPS, also if a proxy does not say so.
@@ -131,6 +150,7 @@ class Guard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
+        scope = _as_guest(scope)
         try:
             refused = await self._refuse(scope)
         except StoreUnavailable:
@@ -155,8 +175,12 @@ class Guard:
             await _away()(scope, receive, send_with_headers)
 
     async def _refuse(self, scope: Scope) -> Response | None:
-        headers, path = Headers(scope=scope), scope["path"]
+        headers, path, guest = Headers(scope=scope), scope["path"], guest_of(scope)
         may = audience(path)
+        if guest and may not in ("members", "owner"):
+            return PlainTextResponse("Nothing is here.\n", status_code=404)
+        if guest and not path:
+            return RedirectResponse(f"{GUESTS}{guest}/", 303)
         if may == "platforms":
             return None
         if _is_foreign(scope, headers):
@@ -169,17 +193,38 @@ class Guard:
             return None
         if session is not None:
             if path == "/" and not session.admits(_room(scope)):
-                return RedirectResponse(f"/?{urlencode({'room': session.rooms[-1]})}", 303)
+                room = urlencode({"room": session.rooms[-1]})
+                return RedirectResponse(f"{page_of(guest)}?{room}", 303)
             if session.owner or may == "members":
                 return None
             return PlainTextResponse("This is for the owner alone.\n", status_code=403)
         if scope["method"] == "GET" and not path.startswith(PROGRAM_PATHS):
             # The login leads back to a room; the browser itself keeps the fragment.
-            back = f"?{urlencode({'room': _room(scope)})}" if path == "/" else ""
+            is_page = path == "/" and not guest
+            back = f"?{urlencode({'room': _room(scope)})}" if is_page else ""
             return RedirectResponse(f"/login{back}", status_code=303)
         if "authorization" in headers and not self._gate.wrong.is_answered(client_of(scope)):
             return PlainTextResponse("Too many wrong tokens.\n", status_code=429)
         return PlainTextResponse("Log in first.\n", status_code=401)
+
+
+def guest_of(scope: Scope) -> str:
+    """Return the person below whose own page a request was asked, or ""."""
+    return str(scope.get("state", {}).get(GUEST, ""))
+
+
+def page_of(guest: str) -> str:
+    """Return the path of a guest's own page, or of everybody else's for ""."""
+    return f"{GUESTS}{guest}/" if guest else "/"
+
+
+def _as_guest(scope: Scope) -> Scope:
+    """Return what a request below a guest's page asks for, or any other request as it is."""
+    found = _GUEST_PATH.fullmatch(scope["path"])
+    if found is None:
+        return scope
+    state = {**scope.get("state", {}), GUEST: found[1]}
+    return {**scope, "path": found[2] or "", "state": state}
 
 
 def audience(path: str) -> Audience:

@@ -13,12 +13,14 @@ from starlette.routing import BaseRoute, Route
 from channels.base import Channel
 from channels.room.channel import RoomChannel
 from channels.room.routes import is_room, session_of
+from channels.room.session import NOBODY
 from channels.web.outbound import SHARED, static_route
 from gateway.errors import AdminError
-from gateway.http.auth import COOKIE, Gatekeeper, client_of, same
+from gateway.http.auth import COOKIE, GUEST_COOKIE, Gatekeeper, client_of, guest_of, page_of, same
 from gateway.http.json_route import json_body, json_route
 from gateway.http.sessions import SESSION_DAYS
 
+LOGIN: Final = "/login"
 MAX_FORM_BYTES: Final = 10_000
 MAX_INVITED: Final = 100
 MAX_INVITATION_MINUTES: Final = 30 * 24 * 60
@@ -46,25 +48,36 @@ def login_routes(gate: Gatekeeper) -> list[BaseRoute]:
             code = str((await json_body(request)).get("code", ""))[:200]
         except AdminError as refused:
             return JSONResponse({"error": str(refused)}, status_code=422)
-        # The owner tries the link out: it must neither be used up, nor turn them into a member.
-        session = session_of(request)
-        if session.owner:
-            return JSONResponse({"room": ""})
-        found = await gate.sessions.redeem(code, session)
+        # Beside an owner, an invitation makes a guest, and leaves the owner be.
+        session, guest = session_of(request), await gate.guest(request.scope)
+        member = guest or (NOBODY if session.owner else session)
+        found = await gate.sessions.redeem(code, member, is_owner=session.owner)
         if found is None:
             if not gate.wrong.is_answered(client_of(request.scope)):
                 return _too_many()
             return JSONResponse({"error": "This link was used or has expired."}, status_code=403)
-        response = JSONResponse({"room": found[1]})
-        if found[0]:
-            _set_cookie(gate, request, response, found[0])
+        is_guest = bool(found.room) and (guest is not None or bool(found.cookie))
+        path = page_of(found.person if is_guest else "")
+        response = JSONResponse({"room": found.room, "path": path})
+        if found.cookie and is_guest:
+            # By the second one, the login knows who comes back with an invitation to another room.
+            for place in (path.rstrip("/"), LOGIN):
+                _set_cookie(gate, request, response, found.cookie, GUEST_COOKIE, place)
+        elif found.cookie:
+            _set_cookie(gate, request, response, found.cookie)
         return response
+
+    async def who(request: Request) -> Response:
+        guest = await gate.guest(request.scope)
+        headers = {"Cache-Control": "no-store"}
+        return JSONResponse({"path": page_of(guest.person) if guest else ""}, headers=headers)
 
     return [
         static_route(),
         Route("/login", page, methods=["GET"]),
         Route("/login", log_in, methods=["POST"]),
         Route("/login/code", use_code, methods=["POST"]),
+        Route("/login/guest", who),
     ]
 
 
@@ -75,7 +88,12 @@ def session_routes(gate: Gatekeeper, channels: Sequence[Channel]) -> list[BaseRo
     async def end_own(request: Request) -> Response:
         await end(session_of(request).person)
         response = JSONResponse({})
-        response.delete_cookie(COOKIE)
+        guest = guest_of(request.scope)
+        if guest:
+            response.delete_cookie(GUEST_COOKIE, page_of(guest).rstrip("/"))
+            response.delete_cookie(GUEST_COOKIE, LOGIN)
+        else:
+            response.delete_cookie(COOKIE)
         return response
 
     async def listed(_request: Request) -> Any:
@@ -143,10 +161,18 @@ def _too_many() -> Response:
     )
 
 
-def _set_cookie(gate: Gatekeeper, request: Request, response: Response, cookie: str) -> None:
+def _set_cookie(
+    gate: Gatekeeper,
+    request: Request,
+    response: Response,
+    cookie: str,
+    name: str = COOKIE,
+    path: str = "/",
+) -> None:
     response.set_cookie(
-        COOKIE,
+        name,
         cookie,
+        path=path,
         max_age=SESSION_DAYS * 24 * 3600,
         httponly=True,
         samesite="strict",

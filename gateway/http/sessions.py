@@ -10,7 +10,7 @@ import secrets
 from collections import OrderedDict
 from datetime import timedelta
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from channels.room.session import PageSession
 from gateway.services import Services
@@ -31,6 +31,14 @@ SHARED_KNOWN_SECONDS: Final = 10.0
 
 MAX_REMEMBERED: Final = 1024
 """Maximum sessions kept in memory, where they are found even while the database is away."""
+
+
+class Admitted(NamedTuple):
+    """Where a code leads: the cookie of a new session, or "", the room and the person."""
+
+    cookie: str
+    room: str
+    person: str
 
 
 class Sessions:
@@ -91,32 +99,35 @@ class Sessions:
         await self._store.commit(unit)
         return cookie
 
-    async def redeem(self, code: str, member: PageSession) -> tuple[str, str] | None:
-        """Use a code; return the cookie of its new session and its room, or None.
+    async def redeem(
+        self, code: str, member: PageSession, *, is_owner: bool = False
+    ) -> Admitted | None:
+        """Use a code; return what it leads to, or None.
 
-        A member who is invited to another room keeps their session, and the cookie is "". To a room
-        of theirs, the code leads without being used up.
+        A member who is invited to another room keeps their session. To a room of theirs, the code
+        leads without being used up, and so does an owner's code for an owner. An invitation makes a
+        guest of whoever uses it.
         """
         digest = digest_of(code)
         rows = await self._store.select("ledger.page_code", self._values(digest=digest))
         if not rows:
             return None
-        unit, cookie, room = Unit(), "", rows[0]["room"]
-        if member.admits(room):
-            return cookie, room
+        unit, cookie, room, person = Unit(), "", rows[0]["room"], member.person
+        if member.admits(room) or (is_owner and rows[0]["owner"]):
+            return Admitted("", room, person)
         unit.run("ledger.use_page_code", expect=1, digest=digest, now=self._now())
         if member.person and room:
             unit.run("ledger.join_page_room", expect=1, person=member.person, room=room)
         else:
             cookie = secrets.token_urlsafe(32)
-            self._begin(unit, cookie, owner=bool(rows[0]["owner"]), room=room)
+            person = self._begin(unit, cookie, owner=bool(rows[0]["owner"]), room=room)
         try:
             await self._store.commit(unit)
         except UnitFailed:  # somebody else was faster, or the member's session has ended
             return None
         if not cookie:
             self.forget(member.person)
-        return cookie, room
+        return Admitted(cookie, room, person)
 
     async def issue(self, *, room: str = "", uses: int = 1, minutes: int = OPEN_MINUTES) -> str:
         """Return a new code for members of a room, or for one owner if no room is given."""
@@ -156,20 +167,22 @@ class Sessions:
         unit.run("ledger.drop_page_code", code=code)
         await self._store.commit(unit)
 
-    def _begin(self, unit: Unit, cookie: str, *, owner: bool, room: str) -> None:
-        now = self._clock.now()
+    def _begin(self, unit: Unit, cookie: str, *, owner: bool, room: str) -> str:
+        """Add a new session, and return the id of its person."""
+        now, person = self._clock.now(), f"w-{secrets.token_hex(6)}"
         unit.run("ledger.drop_page_sessions", now=utc_iso(now))
         unit.run("ledger.drop_page_codes", now=utc_iso(now))
         unit.run(
             "ledger.open_page_session",
             digest=digest_of(cookie),
-            person=f"w-{secrets.token_hex(6)}",
+            person=person,
             owner=int(owner),
             room=room,
             token=self._token,
             opened_at=utc_iso(now),
             expires_at=utc_iso(now + timedelta(days=SESSION_DAYS)),
         )
+        return person
 
     def _remember(self, digest: str, session: PageSession) -> None:
         self._known[digest] = (session, self._clock.monotonic())

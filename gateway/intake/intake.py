@@ -40,9 +40,16 @@ from gateway.storage.waiting import UnreadRow, WaitingChat, goes_first
 from tape.errors import SessionLost, StoreUnavailable
 
 MAX_BATCH: Final = 64
+"""Maximum messages that are taken together."""
+
+MIN_BATCH: Final = 8
+"""The same where questions keep interrupting talk, or where placing takes long."""
+
+TOGETHER_SECONDS: Final = 0.1
+"""Seconds that messages take that are placed together: who asks now waits for their commit."""
 
 URGENT_SECONDS: Final = 0.02
-"""Seconds after which urgent messages that are planned are written, and the others come later."""
+"""Seconds after which urgent messages that are planned are written, if others are urgent, too."""
 
 
 def _alone(message: InboundMessage) -> InboundMessage:
@@ -84,6 +91,7 @@ class Intake:
         self._left_over = LeftOver(services, *places, self._merge)
         self._placed = 0
         self.watch = WaitingWatch(services, lambda: self._placed)
+        self._most = MAX_BATCH
         self._is_placing, self._rested = False, anyio.Event()
 
     async def accept(
@@ -293,7 +301,7 @@ class Intake:
             await self._waiting.lines.filled()
             self._is_placing = True
             try:
-                ready, urgent = await self._waiting.take(MAX_BATCH)
+                ready, urgent = await self._waiting.take(self._most)
                 for key, number in ready.ended:
                     self._under_way.leave(None, number)
                     self._under_way.leave(key, number)
@@ -332,7 +340,8 @@ class Intake:
                 left.append(parts)
             else:
                 self._under_way.leaves(parts)
-        ours, later = list(left), list[Parts]()
+        ours, later, monotonic = list(left), list[Parts](), self._services.clock.monotonic
+        started = monotonic()
         try:
             await self._placer.take(left, self._stops_urgent if urgent else self._stops)
             later = left
@@ -353,6 +362,14 @@ class Intake:
                     self._leaves(parts)
             for parts in reversed(later):
                 self._put_back(parts)
+            self._fit(len(ours) - len(later), monotonic() - started, is_cut=bool(later))
+
+    def _fit(self, placed: int, seconds: float, *, is_cut: bool) -> None:
+        """Take so many messages next that they take `TOGETHER_SECONDS`, and none in vain."""
+        if placed:
+            fitting = TOGETHER_SECONDS * placed / seconds if seconds > 0 else MAX_BATCH
+            most = placed if is_cut else 2 * self._most
+            self._most = max(MIN_BATCH, min(MAX_BATCH, most, round(fitting)))
 
     def _leaves(self, parts: Parts) -> None:
         self._placed += len(parts)
@@ -365,7 +382,7 @@ class Intake:
         return self._waiting.has_urgent
 
     def _stops_urgent(self, seconds: float) -> bool:
-        return seconds >= URGENT_SECONDS
+        return seconds >= URGENT_SECONDS and self._waiting.has_urgent
 
     async def _take_alone(self, parts: Parts) -> None:
         try:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Final
 
 from gateway.clock import Clock
-from gateway.metrics.catalog import CHANNEL, FIRST_TEXT, MODEL, OUTCOME, OWN, TURNS, Metric
+from gateway.metrics.catalog import CHANNEL, COST, FIRST_TEXT, MODEL, OUTCOME, OWN, TURNS, Metric
 from tape.entry import parse_date
 
 OTHER: Final = "other"
@@ -61,8 +61,16 @@ class Meters:
         self._names.update(outcome for metric in OWN for outcome in metric.outcomes)
         self.know()
 
-    def know(self, channels: Iterable[str] = (), models: Iterable[str] = ()) -> None:
-        """Begin the counts of channels and models at 0; others are counted as OTHER."""
+    def know(
+        self,
+        channels: Iterable[str] = (),
+        models: Iterable[str] = (),
+        unpriced: Collection[str] = (),
+    ) -> None:
+        """Begin the counts of channels and models at 0; others are counted as OTHER.
+
+        What `unpriced` models cost is not known, which is not 0: they have no such count.
+        """
         values = {CHANNEL: tuple(channels), MODEL: tuple(models)}
         self._names.update(*values.values())
         for metric in OWN:
@@ -70,6 +78,8 @@ class Meters:
                 continue
             known = {**values, OUTCOME: metric.outcomes}
             for labels in product(*(known[label] for label in metric.labels)):
+                if metric is COST and labels[0] in unpriced:
+                    continue
                 if metric.kind == "counter":
                     self._counts[metric.name].setdefault(labels, 0)
                 else:

@@ -21,6 +21,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from pydantic_settings.exceptions import SettingsError as SourceError
 
 from agent.model_settings import ModelSettings
+from agent.models.prices import Prices
 from agent.settings import AgentSettings
 from channels.cli.settings import CliSettings
 from channels.discord.settings import DiscordSettings
@@ -123,6 +124,14 @@ class Settings(BaseSettings):
         if name not in self._models_in_use:
             self._models_in_use[name] = self.agent.model_settings(name, self.models)
         return self._models_in_use[name]
+
+    def prices(self, name: str) -> Prices | None:
+        """Return what a million tokens of a model cost, or None if that is not known."""
+        return self.model(name).prices(name, self.agent.currency)
+
+    def unpriced(self) -> list[str]:
+        """Return the models in use whose prices are not known."""
+        return [name for name in self.agent.models() if self.prices(name) is None]
 
     def set_by(self, sources: Sequence[SettingsSource]) -> Settings:
         """Remember the places of these sources, the one that wins first; return these settings."""

@@ -253,14 +253,14 @@ class BudgetSettings(Section):
     member_cost: float = setting(
         0,
         "Maximum cost for one member or admin per chat and day, in TAPEWAY_AGENT__CURRENCY;"
-        " 0 sets no limit. Models without prices cost nothing.",
+        " 0 sets no limit. What has no known price counts by its tokens alone.",
         example="2.50",
         ge=0,
     )
     stranger_cost: float = setting(
         0,
         "Maximum cost for one stranger per chat and day, in TAPEWAY_AGENT__CURRENCY; 0"
-        " sets no limit. Models without prices cost nothing.",
+        " sets no limit. What has no known price counts by its tokens alone.",
         example="0.25",
         ge=0,
     )

@@ -1,4 +1,4 @@
-"""What an answer was made of, in the few figures that fit below it; none of them is a word."""
+"""What an answer was made of, in the few figures that fit below it, and what was cut from it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gateway.turn.usage import cost_of
 from tape.deletions import deleted
 from tape.entry import MESSAGE, TOOL_CALL, Entry, parse_date
 from tape.handle import Tape
-from tape.turn_events import LOOP_STEP, TURN_END, TURN_START
+from tape.turn_events import LINKS_CUT, LOOP_STEP, TURN_END, TURN_START
 
 Json = dict[str, Any]
 TOKENS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens")
@@ -27,8 +27,10 @@ async def figures_of(services: Services, tape: Tape, turn: str) -> Json | None:
     read      how many messages its newest prompt showed; `messages` has the ids of those that are
               not deleted, as the page knows them
     tools     maps the tools that were called to how often
-    cost      in the `currency` of the prices, as recorded; `estimated` if a server did not report
-              all tokens
+    cost      in the `currency` of the prices, as recorded, or None if these are not known;
+              `estimated` if a server did not report all tokens
+    unpriced  whether some of it has no known price
+    cut       the hosts of links that lost something, "" for one that nothing is left of
     """
     entries = await tape.find(turn=turn)
     if not entries:
@@ -41,6 +43,7 @@ async def figures_of(services: Services, tape: Tape, turn: str) -> Json | None:
     read = await _messages(tape, prompts[-1].entries if prompts else (), turn)
     totals = sum(spent.models.values(), Counter[str]())
     ends = [entry for entry in entries if entry.name == TURN_END]
+    cost, unpriced = await _cost(services, spent, turn)
     return {
         "turn": turn,
         "status": ends[-1].payload["data"].get("status", "") if ends else "",
@@ -51,19 +54,26 @@ async def figures_of(services: Services, tape: Tape, turn: str) -> Json | None:
         "calls": len(steps),
         "seconds": _seconds(entries, ends),
         "tokens": [totals[name] for name in TOKENS],
-        "cost": await _cost(services, spent, turn),
+        "cost": cost,
+        "unpriced": unpriced,
         "currency": services.settings.agent.currency,
         "estimated": totals["estimated"] > 0,
+        "cut": _cut(entries),
     }
 
 
-async def _cost(services: Services, spent: Spent, turn: str) -> float:
-    """Return what a turn cost when it ended, or by the present prices if it still runs."""
+async def _cost(services: Services, spent: Spent, turn: str) -> tuple[float | None, bool]:
+    """Return what a turn cost when it ended, or by the present prices if it still runs.
+
+    The cost is the sum of what is known, or None; the other value is whether something is not.
+    """
     rows = await services.store.select("ledger.used_by_turn", {"turn_id": turn})
     if rows:
-        return float(rows[0]["cost"])
+        return rows[0]["cost"], rows[0]["unpriced"] > 0
     settings = services.settings
-    return sum(cost_of(settings, model, counts) for model, counts in spent.models.items())
+    costs = [cost_of(settings, model, counts) for model, counts in spent.models.items()]
+    known = [cost for cost in costs if cost is not None]
+    return (sum(known) if known or not costs else None), len(known) < len(costs)
 
 
 async def _messages(tape: Tape, shown: Sequence[int], turn: str) -> list[str]:
@@ -90,6 +100,11 @@ def _tools(entries: Sequence[Entry]) -> dict[str, int]:
         call for entry in entries if entry.kind == TOOL_CALL for call in entry.payload["calls"]
     ]
     return dict(Counter(str(call["function"]["name"]) for call in calls))
+
+
+def _cut(entries: Sequence[Entry]) -> list[str]:
+    found = [entry.payload["data"] for entry in entries if entry.name == LINKS_CUT]
+    return list(dict.fromkeys(str(host) for data in found for host in data["hosts"] or [""]))
 
 
 def _seconds(entries: Sequence[Entry], ends: Sequence[Entry]) -> float | None:

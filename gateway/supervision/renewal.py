@@ -91,7 +91,7 @@ class Renewal:
         model = self._make_model(changed, learned)
         self._adopt(changed)
         self._models.begin(changed, learned, finding)
-        self._services.meters.know(self._channels, changed.agent.models())
+        self._services.meters.know(self._channels, changed.agent.models(), changed.unpriced())
         await self._model.replace(model, changed)
         get_log().info("model.replaced", model=changed.agent.model)
 
@@ -153,7 +153,8 @@ class Renewal:
             self._closing.append(former)
             self._services.spawn("settings", partial(self._close_later, former))
         try:
-            self._services.meters.know(self._channels, self.settings.agent.models())
+            models, unpriced = self.settings.agent.models(), self.settings.unpriced()
+            self._services.meters.know(self._channels, models, unpriced)
             if former is not None:
                 channel.take_over(former)
         except Exception as cause:

@@ -33,6 +33,7 @@ from gateway.context.tape_access import known_people, other_tapes
 from gateway.hooks.results import ResultRefused
 from gateway.hooks.runtime import HookRuntime
 from gateway.hooks.specs import hookimpl
+from gateway.links.hosts import SharedHosts
 from gateway.logs import get_log
 from gateway.metrics.catalog import TOOLS
 from gateway.metrics.metered_model import count_prompt
@@ -42,7 +43,7 @@ from gateway.services import Services
 from gateway.storage.ledger.rows import new_turn_id
 from gateway.turn.confirm_card import read_allowed
 from gateway.turn.late_parts import take_late_parts
-from gateway.turn.link_filter import plain_links
+from gateway.turn.link_filter import AnswerLinks
 from gateway.turn.model_in_use import ModelInUse, UsedModel
 from gateway.turn.task_boundary import detect_boundary
 from gateway.turn.transactions import take_also
@@ -61,6 +62,7 @@ class AgentPlugin:
         self._services = services
         self._models = models
         self._once = WriteOnce()
+        self._hosts = SharedHosts(services.settings.agent.hosts_of_links())
         self._meter = Meter(services.settings.agent.count_tokens)
         if services.settings.agent.count_tokens == "exact" and not can_count_exactly():
             get_log().warning("agent.counter_estimates", why="install tapeway[exact] to count")
@@ -95,7 +97,9 @@ class AgentPlugin:
         except BaseException:
             await used.release()
             raise
-        return plain_links(_released(run_turn(task, used.model), used), turn.log.sources)
+        links = AnswerLinks(turn.log, self._hosts)
+        task = replace(task, may_say=links.whole)
+        return links.filtered(_released(run_turn(task, used.model), used))
 
     @hookimpl
     async def dispatch_outbound(self, message: OutboundMessage) -> bool | None:
@@ -209,7 +213,9 @@ class AgentPlugin:
         async def run(own: TurnLog, question: int, below: int) -> AsyncGenerator[AgentEvent, None]:
             inner = replace(context, tape=own.tape, turn=own.turn, give=None, asks=False)
             task = await self._loop(own, session_id, system, inner, (question,), calls, used, below)
-            async with aclosing(run_turn(task, used.model)) as events:
+            links = AnswerLinks(own, self._hosts)  # what it answers stands in a view as a result
+            task = replace(task, may_say=links.whole)
+            async with aclosing(links.filtered(run_turn(task, used.model))) as events:
                 async for found in events:
                     yield found
 

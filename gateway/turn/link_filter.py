@@ -2,41 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import re
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Final
 
-from agent.events import AgentEvent
-from agent.links import LinkFilter, without_new_links
-from agent.taint import Sources
+import anyio.to_thread
+
+from agent.events import AgentEvent, EventKind
+from agent.turn_log import TurnLog
+from gateway.links.hosts import SharedHosts
+from gateway.links.judge import LinkJudge
+from gateway.links.stream import LinkFilter
+from tape.entry import event
+from tape.turn_events import LINKS_CUT
+
+MAX_INLINE_CHARACTERS: Final = 4_000
+_MAYBE: Final = re.compile(r"[.:/@]\S")
+_STREAMED: Final[tuple[EventKind, ...]] = ("text", "reasoning")
 
 
-async def plain_links(
-    events: AsyncGenerator[AgentEvent, None], sources: Sources
-) -> AsyncGenerator[AgentEvent, None]:
-    """Yield a turn's events; in a tainted view, links that are new become plain text."""
-    pending: LinkFilter | None = None
-    async with aclosing(events):
-        async for happened in events:
-            if happened.kind == "text" and sources.taint:
-                delta = str(happened.data["delta"])
-                if happened.data.get("again"):
-                    delta = without_new_links(delta, sources)
-                else:
-                    pending = pending or LinkFilter(sources)
-                    delta = pending.feed(delta)
-                if delta:
-                    yield replace(happened, data={**happened.data, "delta": delta})
-                continue
-            if happened.kind == "reset":
-                pending = None
-            elif pending is not None and happened.kind != "reasoning":
-                if rest := pending.end():
-                    yield AgentEvent("text", {"delta": rest})
-                pending = None
-            text = happened.data.get("text")
-            if happened.kind == "final" and sources.taint and isinstance(text, str):
-                happened = AgentEvent(
-                    "final", {**happened.data, "text": without_new_links(text, sources)}
-                )
-            yield happened
+class AnswerLinks:
+    """Filters what one run of the agent's loop says."""
+
+    def __init__(self, log: TurnLog, hosts: SharedHosts) -> None:
+        self._log = log
+        self._judge = LinkJudge(log.sources, hosts)
+        self._streams: dict[EventKind, LinkFilter] = {}
+
+    async def whole(self, text: str) -> str:
+        """Return a whole text as it may be shown now."""
+        if not self._log.sources.taint:
+            return text
+        stream = LinkFilter(self._judge)
+        return await self._run(lambda: stream.whole(text), text, len(text))
+
+    async def _run(self, work: Callable[[], str], text: str, size: int) -> str:
+        """Filter a text; what may take long leaves the event loop to others."""
+        reads = not self._judge.has_read and _MAYBE.search(text) is not None
+        if reads or size >= MAX_INLINE_CHARACTERS:
+            return await anyio.to_thread.run_sync(work)
+        return work()
+
+    async def filtered(
+        self, events: AsyncGenerator[AgentEvent, None]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Yield the events of the run; before the last one, record which links were cut."""
+        try:
+            async with aclosing(events):
+                async for happened in events:
+                    for shown in await self._shown(happened):
+                        if shown.kind == "final":
+                            self._record()
+                        yield shown
+        finally:
+            self._record()
+
+    async def _shown(self, happened: AgentEvent) -> list[AgentEvent]:
+        if happened.kind in _STREAMED:
+            return await self._delta(happened)
+        rests = [
+            (kind, await self._run(waiting.end, ".a" if waiting else "", len(waiting)))
+            for kind, waiting in self._streams.items()
+        ]
+        shown = [AgentEvent(kind, {"delta": rest}) for kind, rest in rests if rest]
+        text = happened.data.get("text")
+        if happened.kind == "final" and isinstance(text, str):
+            happened = replace(happened, data={**happened.data, "text": await self.whole(text)})
+        return [happened] if happened.kind == "reset" else [*shown, happened]
+
+    async def _delta(self, happened: AgentEvent) -> list[AgentEvent]:
+        """Return what may be shown by now of a text that grows."""
+        if not self._log.sources.taint:
+            return [happened]
+        delta = str(happened.data["delta"])
+        if happened.data.get("again"):
+            delta = await self.whole(delta)
+        else:
+            stream = self._streams.setdefault(happened.kind, LinkFilter(self._judge))
+            given = delta
+            delta = await self._run(lambda: stream.feed(given), given, len(stream))
+        return [replace(happened, data={**happened.data, "delta": delta})] if delta else []
+
+    def _record(self) -> None:
+        if found := self._judge.take_cut():
+            self._log.defer(event(LINKS_CUT, found))

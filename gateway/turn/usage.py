@@ -68,14 +68,16 @@ def count_usage(meters: Meters, used: Iterable[TurnUsage]) -> None:
         meters.add(PROMPT, one.model, by=one.input + one.cached)
         meters.add(CACHED, one.model, by=one.cached)
         meters.add(COMPLETION, one.model, by=one.output)
-        meters.add(COST, one.model, by=one.cost)
+        if one.cost is not None:
+            meters.add(COST, one.model, by=one.cost)
 
 
-def cost_of(settings: Settings, model: str, counts: Mapping[str, int]) -> float:
-    """Return what tokens cost by the model's prices, which are per million tokens."""
-    prices = settings.model(model)
+def cost_of(settings: Settings, model: str, counts: Mapping[str, int]) -> float | None:
+    """Return what tokens cost by the model's prices, or None if these are not known."""
+    prices = settings.prices(model)
+    if prices is None:
+        return None
     prompt, output = counts["prompt_tokens"], counts["completion_tokens"]
     cached = min(counts["cached_tokens"], prompt)
-    of_cached = prices.price_input if prices.price_cached is None else prices.price_cached
-    cost = (prompt - cached) * prices.price_input + cached * of_cached
-    return (cost + output * prices.price_output) / MILLION
+    cost = (prompt - cached) * prices.input + cached * prices.cached + output * prices.output
+    return cost / MILLION

@@ -129,6 +129,21 @@ async def test_a_limit_leaves_out_the_oldest_usage_and_the_total_counts_all(
     assert (total["turns"], total["input"], total["cost"]) == (3, 30, 1.5)
 
 
+async def test_what_has_no_known_price_is_told_apart_from_what_costs_nothing(
+    store: UnitStore,
+) -> None:
+    unknown = replace(USED, model="plum-2", calls=2, cost=None)
+    usage = await record(store, USED, unknown, replace(USED, model="plum-3", cost=0.0))
+    by_model = {row["key"]: row for row in await usage.read("model", "")}
+    told = {key: (row["cost"], row["unpriced"]) for key, row in by_model.items()}
+    assert told == {"plum-1": (0.5, 0), "plum-2": (None, 2), "plum-3": (0, 0)}
+    assert list(by_model)[-1] == "plum-2"
+    (total,) = await usage.read(TOTAL, "")
+    assert (total["cost"], total["unpriced"]) == (0.5, 2)
+    (turn,) = await store.select("ledger.used_by_turn", {"turn_id": "t-1"})
+    assert (turn["cost"], turn["unpriced"]) == (0.5, 2)
+
+
 async def test_a_turn_of_two_models_counts_once_in_the_total(store: UnitStore) -> None:
     usage = await record(store, USED, replace(USED, model="plum-2"))
     (total,) = await usage.read(TOTAL, "")

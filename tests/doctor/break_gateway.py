@@ -225,14 +225,14 @@ async def html(scene: Scene) -> Variables:
             yield scene.environ(TAPE__URL=f"sqlite://{shared}/tapeway.db", **more)
 
 
-@breaks("model.tools")
+@breaks("model.tools", "budget.price")
 async def tools(scene: Scene) -> Variables:
     def answer(request: Request) -> Reply:
         refused = "This model does not support tools."
         return Failure(400, refused) if "tools" in request.body else Text(("ok",))
 
     async with FakeOpenAI(default=answer) as server:
-        yield scene.environ(**model_of(server))
+        yield scene.environ(**model_of(server), BUDGET__MEMBER_COST="1")
 
 
 # --- the machine

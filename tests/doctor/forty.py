@@ -57,6 +57,7 @@ GATEWAY: Final = (
     Broken("model.slow", "model", "model.slow", "did not answer within"),
     Broken("model.html", "model", "model.no_api", "gives no answer"),
     Broken("model.tools", "model", "model.no_tools", "refuses tools", "warning"),
+    Broken("budget.price", "settings", "model.price_unknown", "sets no limit", "warning"),
     Broken("model.window", "model", "model.window_too_small", "context"),
     # the machine
     Broken("clock.platform", "clock", "clock.wrong", "ahead of the servers'", "warning"),

@@ -19,7 +19,14 @@ from tests.fuzz.inputs import broken, texts
 from tests.kit.gateways import gateway_of
 
 PATHS: Final = (
-    *("/login", "/login/code", "/api/session/end", "/api/invitations", "/api/sessions"),
+    *(
+        "/login",
+        "/login/code",
+        "/login/guest",
+        "/api/session/end",
+        "/api/invitations",
+        "/api/sessions",
+    ),
     *("/api/rooms/lobby/messages", "/api/rooms/lobby/stop", "/api/rooms/lobby/press"),
     *("/api/rooms/{}/messages", "/api/tapes/import?tape={}", "/api/sessions/end", "/api/codes"),
     *("/api/tapes/find", "/api/tapes/entries", "/api/tapes/search", "/api/tapes/rewind"),

@@ -68,7 +68,7 @@ async def guest_page(opened: Browsing) -> Page:
 
 
 async def invitation(page: Page) -> str:
-    await page.locator("#people-summary").click()
+    await page.locator("#menu-summary").click()
     await page.get_by_role("button", name="Invite, and access").click()
     await page.get_by_role("button", name="Make an invitation link").click()
     await expect(page.locator("#invite-link")).not_to_have_value("")

@@ -34,7 +34,7 @@ async def test_an_invitation_leads_one_person_into_one_room_until_it_is_ended(
         await say(guest, "hello from outside")
         await expect(guest.locator("[data-role=agent]")).to_have_count(1)
         assert "#" not in guest.url
-        await guest.locator("#people-summary").click()
+        await guest.locator("#menu-summary").click()
         await expect(guest.get_by_role("button", name="Sign out")).to_be_visible()
         await expect(guest.get_by_role("button", name="Invite, and access")).to_be_hidden()
 
@@ -43,7 +43,7 @@ async def test_an_invitation_leads_one_person_into_one_room_until_it_is_ended(
         await expect(second.get_by_text("This link was used or has expired")).to_be_visible()
 
         await owner.get_by_role("button", name="Close", exact=True).click()
-        await owner.locator("#people-summary").click()
+        await owner.locator("#menu-summary").click()
         await owner.get_by_role("button", name="Invite, and access").click()
         await expect(owner.locator("#access-sessions")).to_contain_text("member of lobby")
         await owner.get_by_role("button", name="End the session of Gus").click()

@@ -49,6 +49,8 @@ async def test_the_first_screens_and_the_dialogs(
         assert await findings(page) == [], "the rooms"
         await page.locator("#people-summary").click()
         assert await findings(page) == [], "the people"
+        await page.locator("#menu-summary").click()
+        assert await findings(page) == [], "the menu"
         await page.get_by_role("button", name="Invite, and access").click()
         await page.get_by_role("button", name="Make an invitation link").click()
         await expect(page.locator("#access-sessions li")).not_to_have_count(0)

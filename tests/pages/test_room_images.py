@@ -115,8 +115,11 @@ async def test_a_guest_of_another_room_gets_no_image(gateway: Gateway, chromium:
         path = str(await image.get_attribute("src"))
         ask = "(path) => fetch(path).then((found) => found.status)"
         assert await owner.evaluate(ask, path) == 200
-        assert await guest.evaluate(ask, path) == 403
-        assert await guest.evaluate(ask, path.replace("elsewhere", "lobby")) == 404
+        own = f"/{guest.url.removeprefix(gateway.url).partition('/?')[0]}"
+        assert own.startswith("/g/w-")
+        assert await guest.evaluate(ask, path) == 401
+        assert await guest.evaluate(ask, own + path) == 403
+        assert await guest.evaluate(ask, own + path.replace("elsewhere", "lobby")) == 404
 
 
 async def attach(page: Page, *files: FilePayload) -> None:

@@ -112,7 +112,7 @@ async def test_a_browser_that_prefers_chinese_gets_it_and_may_choose_english(
         await answer.get_by_role("button", name="复制").first.click()
         await expect(page.locator("#counter")).to_have_attribute("aria-label", "显示 2 条消息")
         assert await findings(page) == []
-        await page.locator("#people-summary").click()
+        await page.locator("#menu-summary").click()
         await page.get_by_label("语言").select_option("en")
         await expect(page.get_by_text("connected", exact=True)).to_be_visible()
         assert await page.evaluate("document.documentElement.lang") == "en"

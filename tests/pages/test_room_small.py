@@ -56,12 +56,10 @@ async def test_a_phone_s_first_screen_belongs_to_the_conversation(
         assert await page.evaluate(SHARE) > 0.6
         assert await page.evaluate(OVERFLOWING) == []
         assert await page.evaluate(TOUCHED) == []
-        await page.locator("#people-summary").tap()
-        assert await page.evaluate(OVERFLOWING) == []
-        await page.locator("#people-summary").tap()
-        await page.locator("#rooms-summary").tap()
-        assert await page.evaluate(OVERFLOWING) == []
-        await page.locator("#rooms-summary").tap()
+        for panel in ("people", "menu", "rooms"):
+            await page.locator(f"#{panel}-summary").tap()
+            assert await page.evaluate(OVERFLOWING) == [], panel
+            await page.locator(f"#{panel}-summary").tap()
         await answer.locator(".why").tap()
         await expect(page.get_by_label("Why this answer")).to_be_visible()
         assert await page.evaluate(OVERFLOWING) == []
@@ -97,16 +95,16 @@ async def test_everything_is_reached_by_keyboard_alone(
         await expect(page.locator("[data-role=agent]:not(.draft)")).to_have_count(1)
         await page.evaluate("document.activeElement.blur()")
         for name in (
-            "skip", "rooms-summary", "people-summary", "name-button", "scroller", "Reply to Alice",
-            "Reply to Tapeway", "Copy python code", "python code", "Table", "composer-input",
-            "ask-agent", "attach-button", "send-button",
+            "skip", "rooms-summary", "people-summary", "menu-summary", "name-button", "scroller",
+            "Reply to Alice", "Reply to Tapeway", "Copy python code", "python code", "Table",
+            "composer-input", "ask-agent", "attach-button", "send-button",
         ):  # fmt: skip
             await reach(page, name)
         await page.locator("#rooms-summary").press("Enter")
         await reach(page, "rooms-name")
         await page.keyboard.press("Escape")
         assert await page.evaluate(FOCUSED) == "rooms-summary"
-        await page.locator("#people-summary").press("Enter")
+        await page.locator("#menu-summary").press("Enter")
         await reach(page, "access-button")
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("dialog")).to_be_visible()

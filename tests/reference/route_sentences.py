@@ -17,6 +17,7 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("GET", "/login"): "The login form.",
     ("POST", "/login"): "Logs in with the access token.",
     ("POST", "/login/code"): "Logs in with the code of a link or an invitation.",
+    ("GET", "/login/guest"): 'The path of the page of the guest whose browser asks, or `""`.',
     ("POST", "/api/session/end"): "Logs out.",
     ("GET", "/api/sessions"): "The open sessions.",
     ("POST", "/api/sessions/end"): "Ends the sessions of one person.",

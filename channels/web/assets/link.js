@@ -3,6 +3,10 @@
 
 import { language, t } from './words.js';
 
+// A guest's page is below a path of their own. What it asks and keeps stays there, since the same
+// browser may have the owner's page, too.
+export const base = /^\/g\/[^/]+(?=\/)/.exec(location.pathname)?.[0] ?? '';
+
 const PERSON_KEY = 'tapeway.person';
 const RETURN_KEY = 'tapeway.return';
 const MAX_NAME = 40;
@@ -11,12 +15,12 @@ const ANSWER_MS = 3_000;
 // Without storage the page works, but forgets.
 export const store = {
   get(area, key) {
-    try { return JSON.parse(window[area].getItem(key)); } catch { return null; }
+    try { return JSON.parse(window[area].getItem(base + key)); } catch { return null; }
   },
   set(area, key, value) {
     try {
-      if (value === null) window[area].removeItem(key);
-      else window[area].setItem(key, JSON.stringify(value));
+      if (value === null) window[area].removeItem(base + key);
+      else window[area].setItem(base + key, JSON.stringify(value));
     } catch { /* full or forbidden */ }
   },
 };
@@ -75,7 +79,7 @@ export function returnFromLogin() {
   if (!location.search && !location.hash) history.replaceState(null, '', location.pathname + place);
 }
 
-const roomUrl = (room, what) => `/api/rooms/${encodeURIComponent(room)}/${what}`;
+const roomUrl = (room, what) => `${base}/api/rooms/${encodeURIComponent(room)}/${what}`;
 
 export const post = (room, what, body) => fetch(roomUrl(room, what), {
   method: 'POST',
@@ -92,7 +96,7 @@ export async function ask(path, body, milliseconds = 20_000) {
   };
   let response = null;
   try {
-    response = await fetch(path, { ...sent, signal: AbortSignal.timeout?.(milliseconds) });
+    response = await fetch(base + path, { ...sent, signal: AbortSignal.timeout?.(milliseconds) });
   } catch {
     throw new Error(t('The gateway cannot be reached.'));
   }

@@ -6,6 +6,7 @@ import { t, translate } from './words.js';
 // room has led to /login?room=; its fragment is a message.
 
 translate();
+const name = new URLSearchParams(location.search).get('as'); // what a guest is called, who is only tried out
 const error = document.getElementById('login-error');
 const field = document.getElementById('token');
 
@@ -30,7 +31,12 @@ async function goOn() {
   keepReturn(place);
   history.replaceState(null, '', location.pathname);
   try {
-    if ((await fetch('/api/rooms')).ok) location.replace(`/${place}`);
+    if ((await fetch('/api/rooms')).ok) {
+      location.replace(`/${place}`);
+      return;
+    }
+    const { path } = await (await fetch('/login/guest')).json();
+    if (path) location.replace(path + place);
   } catch { /* whoever is not signed in can do so here */ }
 }
 
@@ -43,8 +49,9 @@ async function useCode() {
       method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ code }),
     });
     if (response.ok) {
-      const { room } = await response.json();
-      location.replace(room ? `/?room=${encodeURIComponent(room)}` : '/');
+      const { room, path } = await response.json();
+      const query = new URLSearchParams({ ...(room && { room }), ...(name && { as: name }) });
+      location.replace(`${path}${room || name ? `?${query}` : ''}`);
     } else {
       showError(response.status === 429
         ? t('Too many wrong logins. Try again in a second.')

@@ -1,8 +1,8 @@
 // The room: connects the transcript and the composer to the gateway.
 
 import {
-  Outbox, Stream, ask as call, becomePerson, cleanName, goToLogin, newMessageId, post, recallPerson, refusal,
-  returnFromLogin,
+  Outbox, Stream, ask as call, base, becomePerson, cleanName, goToLogin, newMessageId, post, recallPerson, refusal,
+  returnFromLogin, store,
 } from './link.js';
 import { Faces } from './faces.js';
 import { initial, make } from './parts.js';
@@ -24,6 +24,7 @@ translate();
 const query = new URLSearchParams(location.search);
 const room = roomName(query.get('room')) || 'lobby';
 let person = recallPerson(query.get('as'));
+if (!base) store.set('sessionStorage', 'tapeway.room', room); // where the console leads back to
 let me = null; // { id, owner }, as the gateway says
 let agent = 'Tapeway';
 let here = [];
@@ -63,7 +64,7 @@ const transcript = new Transcript({
     handlers.reactions(await call(`/api/rooms/${encodeURIComponent(room)}/reactions`, { answer: id, value }));
   },
   why: (id) => call(`/api/rooms/${encodeURIComponent(room)}/why?answer=${encodeURIComponent(id)}`),
-  imageOf: (id, number) => `/api/rooms/${encodeURIComponent(room)}/messages/${encodeURIComponent(id)}/images/${number}`,
+  imageOf: (id, number) => `${base}/api/rooms/${encodeURIComponent(room)}/messages/${encodeURIComponent(id)}/images/${number}`,
   linkTo: (id) => `${roomLink(room)}#${encodeURIComponent(id)}`,
   announce,
   showMessage: scrolling.show,
@@ -71,7 +72,7 @@ const transcript = new Transcript({
   onChange: refresh,
 });
 
-setUpBodies($('track'), announce, (id, number) => `/api/rooms/${encodeURIComponent(room)}/answers/${encodeURIComponent(id)}/images/${number}`);
+setUpBodies($('track'), announce, (id, number) => `${base}/api/rooms/${encodeURIComponent(room)}/answers/${encodeURIComponent(id)}/images/${number}`);
 
 const outbox = new Outbox(room, {
   onState: (message, state) => {
@@ -134,7 +135,7 @@ const handlers = {
     agent = event.agent || agent;
     me = event.you ?? me;
     transcript.refreshOwn();
-    for (const id of ['access-button', 'console-link']) $(id).hidden = !me?.owner;
+    for (const id of ['access-button', 'console-link', 'guest-button', 'model-link']) $(id).hidden = !me?.owner;
     rooms.offer(Boolean(me?.owner));
     $('leave-button').hidden = !me?.id.startsWith('w-');
     for (const element of document.querySelectorAll('[data-agent]')) element.textContent = agent;
@@ -268,8 +269,9 @@ const rooms = setUpRooms({ room, announce, onTitle: (event) => handlers.title(ev
 const people = $('people');
 $('language').replaceChildren(...Object.entries(LANGUAGES).map(([tag, name]) => new Option(name, tag, false, tag === language)));
 $('language').addEventListener('change', () => chooseLanguage($('language').value));
-$('model-panel-button').addEventListener('click', () => { people.open = false; });
-const panels = [people, $('rooms')];
+const menu = $('menu');
+$('model-panel-button').addEventListener('click', () => { menu.open = false; });
+const panels = [people, $('rooms'), menu];
 document.addEventListener('pointerdown', ({ target }) => {
   for (const panel of panels) if (panel.open && !panel.contains(target)) panel.open = false;
 });
@@ -307,8 +309,21 @@ const access = setUpAccess({
   me: () => me,
 });
 $('access-button').addEventListener('click', () => {
-  people.open = false;
+  menu.open = false;
   access.open();
+});
+
+// A guest of one's own, in a window beside this one. It keeps nothing of this tab: a name, a draft.
+$('guest-button').addEventListener('click', async () => {
+  $('menu-error').hidden = true;
+  try {
+    const { code } = await call('/api/invitations', { room, uses: 1, minutes: 5 });
+    window.open(`/login?${new URLSearchParams({ as: t('Guest') })}#code=${code}`, '_blank', 'noopener');
+    menu.open = false;
+  } catch (refused) {
+    $('menu-error').textContent = refused.message;
+    $('menu-error').hidden = false;
+  }
 });
 
 function askName() {

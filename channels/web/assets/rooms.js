@@ -1,7 +1,7 @@
 // The list of rooms: each has a tape, and a link that can be shared. A guest's has those to which they
 // were invited, once these are several.
 
-import { ask } from './link.js';
+import { ask, base } from './link.js';
 import { copyText, make } from './parts.js';
 import { t } from './words.js';
 
@@ -27,7 +27,7 @@ export function setUpRooms({ room, announce, onTitle }) {
       const title = titles.get(name);
       const link = make('a', 'room-link', title || name);
       if (title) link.append(' ', make('small', '', name));
-      link.href = roomLink(name);
+      link.href = `${base}/?room=${encodeURIComponent(name)}`;
       if (name === room) link.setAttribute('aria-current', 'page');
       item.append(link);
       return item;

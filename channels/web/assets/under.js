@@ -184,7 +184,8 @@ export class Under {
       ];
       line(t('Tokens'), parts.filter(Boolean).join(', '));
     }
-    if (figures.cost) line(t('Cost'), money(figures));
+    if (figures.cost || figures.unpriced) line(t('Cost'), money(figures));
+    if (figures.cut?.length) line(t('Links'), cutText(figures.cut));
     panel.append(list);
     if (figures.session) {
       const more = make('a', 'why-more', t('All that the model was shown, in the console'));
@@ -227,7 +228,20 @@ export class Under {
   }
 }
 
-const money = ({ cost, currency, estimated }) => t(estimated ? 'about {0}' : '{0}', amount(cost, currency, locale));
+// What is `unpriced` has no known price, which is not 0.
+function money({ cost, currency, estimated, unpriced }) {
+  if (unpriced && cost === null) return t('price unknown');
+  const known = amount(cost, currency, locale);
+  if (unpriced) return t('at least {0}', known);
+  return t(estimated ? 'about {0}' : '{0}', known);
+}
+
+// Which links lost something on the way, for what others wrote was in view.
+function cutText(hosts) {
+  const why = t('Shortened where … stands, so that they tell nothing of this chat');
+  const named = hosts.filter(Boolean).join(', ');
+  return named ? t('{0}: {1}', why, named) : why;
+}
 
 function chipText(figures) {
   const searches = Object.entries(figures.tools).reduce((sum, [name, times]) => sum + (/search/.test(name) ? times : 0), 0);

@@ -58,13 +58,17 @@ def _wrapped(line: str, styles: Sequence[str], columns: int) -> list[str]:
         line = line[:columns]  # the line below the head of a table
     head = _HEAD.match(line)
     start = end = head.end() if head else 0
+    if len(line) * (1 if line.isascii() else 2) <= columns:  # no character is wider
+        end = max(start, len(line.rstrip()))
+        return [(line[:start] + _painted(line[start:end], styles[start:end])).rstrip()]
     quote = line[:start].count("> ") * "> "
     indent = quote + " " * min(wcwidth.width(line[:start]) - len(quote), max(columns // 2, 0))
     used = wcwidth.width(line[:start])
     lead, rows = line[:start], list[tuple[str, int, int]]()
     for word in _WORD.finditer(line, start):
-        size = len(word[0]) if word[0].isascii() else wcwidth.width(word[0])
-        if not word[0].isspace():
+        text = word[0]
+        size = len(text) if text.isascii() else wcwidth.width(text)
+        if not text.isspace():
             if used + size > columns and end > start:
                 rows.append((lead, start, end))
                 start, lead, used = word.start(), indent, wcwidth.width(indent)
@@ -75,6 +79,8 @@ def _wrapped(line: str, styles: Sequence[str], columns: int) -> list[str]:
 
 
 def _painted(text: str, styles: Sequence[str]) -> str:
+    if not any(styles):  # as most lines
+        return text
     parts = groupby(zip(text, styles, strict=True), key=lambda one: one[1])
     runs = [("".join(char for char, _style in run), style) for style, run in parts]
     return "".join(f"\x1b[{style.strip(';')}m{run}\x1b[0m" if style else run for run, style in runs)

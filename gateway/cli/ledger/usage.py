@@ -18,9 +18,19 @@ if TYPE_CHECKING:
 TOTAL: Final = "total"
 NAMED: Final = ("chat", "person")
 
-COUNTS: Final = ("turns", "calls", "input", "cached", "output", "cost", "estimated", "refused")
-SELDOM: Final = ("cost", "estimated", "refused")
-"""Costs, calls with estimated tokens, questions beyond a budget: shown if there are any."""
+COUNTS: Final = (
+    "turns",
+    "calls",
+    "input",
+    "cached",
+    "output",
+    "cost",
+    "unpriced",
+    "estimated",
+    "refused",
+)
+SELDOM: Final = ("cost", "unpriced", "estimated", "refused")
+"""Costs, calls of no known price or with estimated tokens, questions beyond a budget."""
 
 
 async def show_usage(settings: Settings | KnownHome, by: str, days: int, as_json: bool) -> int:
@@ -40,7 +50,14 @@ async def show_usage(settings: Settings | KnownHome, by: str, days: int, as_json
     if len(rows) > 1:
         shown.append(_shown(_named(total[0], by)))
     names = ("name",) if by in NAMED else ()
-    counts = [name for name in COUNTS if name not in SELDOM or any(row[name] for row in shown)]
+    # Where no price is known, a column that says so in each line says nothing.
+    priced = any(row["cost"] for row in rows)
+    hidden = () if priced else ("cost", "unpriced")
+    counts = [
+        name
+        for name in COUNTS
+        if name not in hidden and (name not in SELDOM or any(row[name] for row in shown))
+    ]
     empty = f"No answer used a model in the last {counted(days, 'day')}."
     print_table((by, *names, *counts), shown, empty=empty, fill=names[0] if names else by)
     return 0
@@ -52,4 +69,5 @@ def _named(row: Mapping[str, Any], by: str) -> dict[str, Any]:
 
 
 def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**row, "cost": amount(row["cost"]) if row["cost"] else ""}
+    unknown = "unknown" if row["unpriced"] else ""
+    return {**row, "cost": amount(row["cost"]) if row["cost"] else unknown}

@@ -37,12 +37,22 @@ function frame() {
   $('palette-open').textContent = t('palette');
   $('palette-label').textContent = t('palette.label');
   $('leave').textContent = t('leave');
+  $('back').textContent = t('back');
   const other = language === 'zh' ? 'en' : 'zh';
   $('language').textContent = LANGUAGES[other];
   $('language').lang = other === 'zh' ? 'zh-CN' : 'en';
   $('nav-list').replaceChildren(...screens.filter(({ nav, owner }) => nav && (me?.instance || !owner)).map((screen) => make(
     'li', {}, make('a', { href: `#/${[screen.route].flat()[0]}`, 'aria-current': current() === screen ? 'page' : current()?.within === screen.nav ? 'true' : null }, t(`nav.${screen.nav}`)),
   )));
+  const at = $('nav-list').querySelector('[aria-current]');
+  if (at) $('nav-list').scrollLeft = at.offsetLeft - ($('nav-list').clientWidth - at.offsetWidth) / 2; // on a phone
+}
+
+// The address of the room from which this tab came here.
+function roomBefore() {
+  let room = null;
+  try { room = JSON.parse(sessionStorage.getItem('tapeway.room')); } catch { /* not allowed: the lobby */ }
+  return room ? `/?${new URLSearchParams({ room })}` : '/';
 }
 
 function onShown(screen, title) {
@@ -60,7 +70,7 @@ function bare() {
   leave();
   $('live').hidden = true;
   document.body.classList.add('signed-out');
-  for (const id of ['nav', 'palette-open', 'leave']) $(id).hidden = true;
+  for (const id of ['nav', 'palette-open', 'leave', 'back']) $(id).hidden = true;
 }
 
 // Show a shut door; `below` are the words for what to do, and `login` is whether the token opens it.
@@ -149,6 +159,8 @@ async function enter() {
   document.body.classList.remove('signed-out');
   for (const id of ['nav', 'palette-open']) $(id).hidden = false;
   $('leave').hidden = me.instance;
+  $('back').hidden = !me.instance; // the others' chats are on their platforms
+  $('back').href = roomBefore();
   $('agent').textContent = me.agent;
   frame();
   clearTimeout(liveTimer);

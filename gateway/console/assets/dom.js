@@ -1,5 +1,7 @@
 // Elements, whose text is always text.
 
+import { t } from './words.js';
+
 const SVG = 'http://www.w3.org/2000/svg';
 
 // make('a', { class: 'title', href: '#/deck' }, 'Chats', child): `on...` values are listeners.
@@ -46,12 +48,17 @@ export function announce(sentence) {
   document.getElementById('announce').textContent = sentence;
 }
 
-// A table that scrolls by itself where it is too wide. `columns` are [title, class]; rows are lists of cells.
+// A table that scrolls by itself where it is too wide, and then says so. `columns` are [title, class]; rows are lists of cells.
 export function table(caption, columns, rows) {
-  return make('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': caption },
+  const says = make('p', { class: 'scrolls', hidden: true }, t('scrolls'));
+  const region = make('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': caption },
     make('table', {},
       make('thead', {}, make('tr', {}, columns.map(([text, name = '']) => make('th', { scope: 'col', class: name }, text)))),
       make('tbody', {}, rows.map((cells) => make('tr', {}, cells.map((cell, i) => make(i ? 'td' : 'th', { scope: i ? null : 'row', class: columns[i][1] ?? '' }, cell)))))));
+  const look = () => { says.hidden = region.scrollWidth <= region.clientWidth + 1; };
+  const sizes = new ResizeObserver(look);
+  for (const element of [region, region.firstChild]) sizes.observe(element);
+  return make('div', {}, says, region);
 }
 
 // A lamp with its words.

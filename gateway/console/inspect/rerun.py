@@ -233,7 +233,7 @@ async def _charge(
     model: str,
     run: str,
     counts: Counter[str],
-) -> float:
+) -> float | None:
     cached = min(counts["cached_tokens"], counts["prompt_tokens"])
     cost = cost_of(services.settings, model, counts)
     unit = Unit()

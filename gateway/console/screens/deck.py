@@ -76,7 +76,8 @@ class Counts:
             "failed": failed,
             "held": held,
             "tokens": int(used.get("tokens") or 0),
-            "cost": float(used.get("cost") or 0),
+            "cost": used.get("cost"),
+            "unpriced": int(used.get("unpriced") or 0),
         }
 
 

@@ -23,7 +23,7 @@ from tape.unit_of_work import Row
 
 BY: Final = ("day", "chat", "person", "model")
 COLUMNS: Final = (
-    "key", "name", "turns", "calls", "input", "cached", "output", "estimated", "cost",
+    "key", "name", "turns", "calls", "input", "cached", "output", "estimated", "unpriced", "cost",
 )  # fmt: skip
 NUMBERS: Final = COLUMNS[2:]
 SHOWN_DAYS: Final = 30
@@ -89,7 +89,7 @@ def to_csv(rows: Iterable[Mapping[str, Any]], currency: str, *, header: bool = T
     if header:
         writer.writerow((*COLUMNS, "currency"))
     for row in rows:
-        cells = {**row, "cost": amount(row["cost"])}
+        cells = {**row, "cost": "" if row["cost"] is None else amount(row["cost"])}
         writer.writerow([*(_cell(cells[name]) for name in COLUMNS), currency])
     return out.getvalue()
 
@@ -102,11 +102,18 @@ def _cell(value: Any) -> Any:
 def _row(row: Row, titles: Mapping[str, str]) -> dict[str, Any]:
     key = str(row["key"] or "")
     name = titles.get(key) or fit(str(row["name"] or ""))
-    return {"key": key, "name": name, **{one: row[one] or 0 for one in NUMBERS}}
+    return {
+        "key": key,
+        "name": name,
+        **{one: row[one] or 0 for one in NUMBERS},
+        "cost": row["cost"],
+    }
 
 
 def _sum(rows: list[Row]) -> dict[str, Any]:
-    return {one: (rows[0][one] or 0) if rows else 0 for one in NUMBERS}
+    """Return the total; its `cost` is that of what has a known price, or None."""
+    found = {one: (rows[0][one] or 0) if rows else 0 for one in NUMBERS}
+    return {**found, "cost": rows[0]["cost"] if rows else None}
 
 
 def _day(given: str, default: str) -> str:

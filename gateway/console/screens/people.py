@@ -62,7 +62,7 @@ class PeopleScreen:
                 "name": fit(row["name"]),
                 "chat": known[row["session_id"]].key if row["session_id"] in known else "",
                 "title": known[row["session_id"]].title if row["session_id"] in known else "",
-                **{name: row[name] for name in ("turns", "refused", "tokens", "cost")},
+                **{name: row[name] for name in ("turns", "refused", "tokens", "cost", "unpriced")},
             }
             for row in await self._parts.reads.select("ledger.used_by_person", values)
         ]

@@ -48,7 +48,7 @@ async def check_settings(subject: Subject) -> list[CheckResult]:
             ill(CHECK, troubles.SETTINGS_IGNORED, sentence, "warning")
             for sentence in ignored(subject.files, subject.home)
         ]
-    return [*found, *_secrets(subject), *_django_channels(), *_unused(subject)]
+    return [*found, *_secrets(subject), *_django_channels(), *_unused(subject), *_unpriced(subject)]
 
 
 def _secrets(subject: Subject) -> Iterator[CheckResult]:
@@ -83,3 +83,20 @@ def _unused(subject: Subject) -> Iterator[CheckResult]:
     if not subject.known:
         says = "because the settings are wrong, port, search, model and platforms were not checked"
         yield noted(CHECK, says)
+
+
+def _unpriced(subject: Subject) -> Iterator[CheckResult]:
+    """Yield the budgets of money that do not limit what a model in use costs."""
+    if subject.wrong or not (unpriced := subject.settings.unpriced()):
+        return
+    budget, models = subject.settings.budget, ", ".join(unpriced)
+    limits = (
+        ("MEMBER", budget.member_cost, budget.member_tokens),
+        ("STRANGER", budget.stranger_cost, budget.stranger_tokens),
+    )
+    for who, cost, tokens in limits:
+        if cost:
+            decides = f"{who}_TOKENS={tokens} decides" if tokens else f"{who}_TOKENS sets no limit"
+            says = f"{who}_COST={cost:g} is set, but the price of {models} is unknown: {decides}"
+            state: State = "note" if tokens else "warning"
+            yield ill(CHECK, troubles.MODEL_PRICE_UNKNOWN, says, state)

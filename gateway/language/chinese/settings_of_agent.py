@@ -102,15 +102,18 @@ _SERVER: Final = {
     ),
     "Tags around such reasoning, separated by commas.": "思考过程前后的标记，以逗号分隔。",
     "Size of the context window, in tokens; 0: unknown.": "上下文窗口的大小（词元）；0：未知。",
-    "Price of a million prompt tokens, in TAPEWAY_AGENT__CURRENCY.": (
+    "Price of a million prompt tokens, in TAPEWAY_AGENT__CURRENCY. While no price is set, those"
+    " of common models are known in USD.": (
         "一百万个提示词元的价格，以 TAPEWAY_AGENT__CURRENCY 计。"
+        "未设置任何价格时，常见模型的美元价格是已知的。"
     ),
     "Price of a million cached prompt tokens, in TAPEWAY_AGENT__CURRENCY. Empty: as other"
     " prompt tokens.": (
         "一百万个缓存提示词元的价格，以 TAPEWAY_AGENT__CURRENCY 计。留空：与其他提示词元相同。"
     ),
-    "Price of a million tokens of answers, in TAPEWAY_AGENT__CURRENCY.": (
-        "一百万个回答词元的价格，以 TAPEWAY_AGENT__CURRENCY 计。"
+    "Price of a million tokens of answers, in TAPEWAY_AGENT__CURRENCY. Empty: 0, if another"
+    " price is set.": (
+        "一百万个回答词元的价格，以 TAPEWAY_AGENT__CURRENCY 计。留空：如已设置其他价格，则为 0。"
     ),
     "Model server of your own that is used while no model is set, from the moment on when it"
     " has the model. Compose's profile `local-model` brings one along.": (
@@ -152,6 +155,12 @@ _AGENT: Final = {
         "同时为一个回答工作的子助手数上限；0 表示不使用。"
     ),
     "Maximum model calls of one subagent.": "一个子助手的模型调用次数上限。",
+    "More hosts whose links stay whole in answers where text of others is in view, separated"
+    " by commas; `*.` stands for one or two labels before a host. List only hosts that tell"
+    " nobody else what they are asked for.": (
+        "更多主机：在能看到他人文字的回答中，这些主机的链接保持完整；以逗号分隔，`*.` 表示主机名前"
+        "的一级或两级名称。只列出不会把收到的请求内容告诉他人的主机。"
+    ),
     "How to count the tokens of a prompt before sending it: `estimate` (corrected by the"
     " usage that the server reports), or `exact` (with the model's own vocabulary, if it is"
     " known; needs `tapeway[exact]`).": (

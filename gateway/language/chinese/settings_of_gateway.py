@@ -168,14 +168,14 @@ _BUDGETS: Final = {
         "每个聊天每天一名陌生人的词元数上限；0 表示不限。"
     ),
     "Maximum cost for one member or admin per chat and day, in TAPEWAY_AGENT__CURRENCY; 0"
-    " sets no limit. Models without prices cost nothing.": (
+    " sets no limit. What has no known price counts by its tokens alone.": (
         "每个聊天每天一名成员或管理员的费用上限，以 TAPEWAY_AGENT__CURRENCY 计；0 表示不限。"
-        "没有价格的模型不计费用。"
+        "价格未知的用量只按词元数计。"
     ),
     "Maximum cost for one stranger per chat and day, in TAPEWAY_AGENT__CURRENCY; 0 sets no"
-    " limit. Models without prices cost nothing.": (
+    " limit. What has no known price counts by its tokens alone.": (
         "每个聊天每天一名陌生人的费用上限，以 TAPEWAY_AGENT__CURRENCY 计；0 表示不限。"
-        "没有价格的模型不计费用。"
+        "价格未知的用量只按词元数计。"
     ),
     "Maximum answers to one person in progress, in all chats; further questions wait. 0 sets"
     " no limit.": ("所有聊天中对一个人同时进行的回答数上限；其余问题等待。0 表示不限。"),

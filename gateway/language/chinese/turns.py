@@ -54,6 +54,11 @@ TURNS: Final = {
     "a tool returned {result}": "一个工具返回{result}",
     # what was said and sent
     "the answer: {text}": "回答：{text}",
+    "{count} link lost what could tell its host something of this chat, where \u2026 stands|"
+    "{count} links lost what could tell their hosts something of this chat, where \u2026 stands": (
+        "有 {count} 个链接在“\u2026”处删去了可能向其主机透露本聊天内容的部分"
+    ),
+    ": {hosts}": "：{hosts}",
     "text next to its calls: {text}": "调用之外的文字：{text}",
     "partial text was shown{where} and became the answer": "先显示了部分文字{where}，后成为回答",
     "partial text was shown{where} and was not finished": "显示了部分文字{where}，但没有完成",

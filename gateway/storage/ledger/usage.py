@@ -20,7 +20,7 @@ class TurnUsage:
     day        the date of the turn's end, in UTC
     person     who asked, as in the access settings: `channel:id`
     input      prompt tokens that were not cached
-    cost       in the currency of the prices
+    cost       in the currency of the prices; None if these are not known
     estimated  the calls whose tokens the server did not report
     """
 
@@ -34,7 +34,7 @@ class TurnUsage:
     input: int
     cached: int
     output: int
-    cost: float
+    cost: float | None
     estimated: int = 0
 
 
@@ -49,7 +49,8 @@ class UsageTable:
     async def read(self, by: str, since: str, limit: int = MAX_LISTED) -> list[Row]:
         """Return the usage since a day, summed up by one of GROUPS, or in one row for TOTAL.
 
-        Days and turns are in order, and the limit leaves out the oldest.
+        Days and turns are in order, and the limit leaves out the oldest. `cost` is the sum of what
+        is known, or None, and `unpriced` counts the calls whose price is not known.
         """
         values = {"by": by, "since": since, "limit": limit}
         rows = await self._store.select("ledger.list_usage", values, long=True)

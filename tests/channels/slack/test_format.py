@@ -245,3 +245,23 @@ def test_many_spaces_are_settled_quickly() -> None:
     begun = time.process_time()
     assert settled(f"a{' ' * 200_000}b").endswith(" b")
     assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize(
+    ("markdown", "shown"),
+    [
+        ("a[^1]\n\n[^1]: note", "a[^1]\n\n\\[^1]: note"),
+        ("- [^a b]: note", "- \\[^a b]: note"),
+        ("> [^1]: x", "> \\[^1]: x"),
+        ("[1]: https://x.org", "[1]: https://x.org"),
+        ("costs $5 and $6 `$HOME`", "costs $5 and $6 `$HOME`"),
+    ],
+)
+def test_a_footnote_is_not_taken_for_the_target_of_a_link(markdown: str, shown: str) -> None:
+    assert neutral(markdown) == shown
+
+
+def test_a_footnote_that_is_being_written_is_what_it_will_be() -> None:
+    text = "a[^1]\n\n[^1]: note"
+    for end in range(len(text)):
+        assert neutral(text).startswith(settled(text[:end]))

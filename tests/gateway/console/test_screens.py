@@ -271,10 +271,16 @@ async def test_a_csv_file_has_every_row_and_the_screen_says_how_many_it_shows(sc
 
 def test_a_name_in_a_csv_file_is_no_formula() -> None:
     row: dict[str, Any] = dict.fromkeys(
-        ("turns", "calls", "input", "cached", "output", "estimated", "cost"), 0
+        ("turns", "calls", "input", "cached", "output", "estimated", "unpriced", "cost"), 0
     )
     text = to_csv([{**row, "key": "plain:4", "name": '=HYPERLINK("evil")'}], "USD")
     assert '"\'=HYPERLINK(""evil"")"' in text
+
+
+def test_what_a_csv_file_knows_no_price_of_has_no_cost() -> None:
+    row: dict[str, Any] = dict.fromkeys(COLUMNS, 0)
+    _head, line = to_csv([{**row, "unpriced": 3, "cost": None}], "USD").splitlines()
+    assert line.split(",")[-3:] == ["3", "", "USD"]
 
 
 def test_a_csv_file_has_small_costs_with_their_digits_and_the_currency() -> None:

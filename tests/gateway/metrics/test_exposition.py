@@ -19,8 +19,9 @@ from gateway.metrics.meters import MAX_UNSENT, Meters, Reading
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.metrics.scraping import Samples, key, parsed, scrape
 from tests.kit.clock import ManualClock
-from tests.kit.gateways import gateway_of
+from tests.kit.gateways import gateway_of, settled
 from tests.kit.plain_channels import MESSAGE, Brings, PlainChannel
+from tests.kit.visitor import visit
 
 OPEN = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
 TOKEN = "a-token-of-twenty-letters"
@@ -144,3 +145,17 @@ def counts(samples: Samples) -> dict[str, float]:
         "answers": of("answer_seconds_count"),
         "outbox": of("outbox_messages"),
     }
+
+
+async def test_a_model_without_a_known_price_has_no_count_of_costs(
+    tmp_path: Path, model: FakeOpenAI
+) -> None:
+    prices: dict[str, str]
+    for prices, counted in (({}, False), ({"AGENT__PRICE_INPUT": "1"}, True)):
+        async with gateway_of(tmp_path / str(counted), model, **prices) as gateway:
+            async with visit(gateway.url, "Alice") as (alice,):
+                await alice.answer(await alice.say("hello"))
+            await settled(gateway)
+            names = {one.metric.name: one.labels for one in gateway.services.meters.readings()}
+        assert names["tapeway_prompt_tokens_total"] == ("model",)
+        assert ("tapeway_cost_total" in names) is counted

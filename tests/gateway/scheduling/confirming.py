@@ -125,9 +125,10 @@ async def scene(
     allow: str = "editing:1",
     role: Role = Role.MEMBER,
     store: MortalStore | None = None,
+    channel: ButtonChannel | None = None,
     **more: Any,
 ) -> AsyncIterator[Scene]:
-    channel, launcher = ButtonChannel(), Launcher(role)
+    channel, launcher = channel or ButtonChannel(), Launcher(role)
     more = {"ACCESS__ALLOW": allow, **more}
     if store is not None:
         more = {"TAPE__URL": "memory:", "internals": over(store), **more}

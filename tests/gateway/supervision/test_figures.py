@@ -53,6 +53,17 @@ async def test_an_answer_s_figures_say_what_was_read_called_and_used(
         assert found["read"] == 3
 
 
+async def test_an_answer_whose_price_is_unknown_does_not_cost_nothing(
+    gateway: Gateway, model: FakeOpenAI
+) -> None:
+    model.enqueue(Text(("One.",), usage=Usage(100, 10)))
+    async with visit(gateway.url, "Alice") as (alice,):
+        answer = await alice.answer(await alice.say("hello"))
+        await settled(gateway)
+        found = (await why(gateway.url, alice, answer["id"])).json()
+    assert (found["cost"], found["unpriced"], found["tokens"]) == (None, True, [100, 0, 10])
+
+
 async def test_what_is_no_answer_of_the_room_has_no_figures(gateway: Gateway) -> None:
     async with visit(gateway.url, "Alice") as (alice,):
         answer = await alice.answer(await alice.say("hello"))

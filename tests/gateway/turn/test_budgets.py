@@ -189,6 +189,16 @@ async def test_money_and_tokens_have_limits_where_they_are_set(tmp_path: Path) -
             assert [room.replies(one) for one in asked] == [["ok"], ["ok"], [USED_UP]]
 
 
+async def test_where_no_price_is_known_the_budget_of_tokens_decides(tmp_path: Path) -> None:
+    usage = Usage(400_000, 100_000)
+    for tokens, answers in (("1000000", 2), ("0", 3)):
+        limits = {"BUDGET__MEMBER_COST": "0.01", "BUDGET__MEMBER_TOKENS": tokens}
+        async with group_of(tmp_path / tokens, **limits) as room:
+            room.server.default = lambda _request: Text(("ok",), usage=usage)
+            asked = [await room.say(ANN, f"question {n}") for n in range(3)]
+            assert answered(room, *asked) == answers
+
+
 async def test_tokens_that_a_server_does_not_report_are_estimated_and_marked(
     tmp_path: Path,
 ) -> None:

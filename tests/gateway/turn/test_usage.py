@@ -51,14 +51,14 @@ async def test_every_step_of_a_turn_counts_with_cached_tokens_apart(
     assert row["cost"] == pytest.approx((110 * 1.0 + 190 * 0.1 + 30 * 4.0) / 1e6)
 
 
-async def test_without_prices_tokens_count_and_cost_nothing(
+async def test_without_prices_tokens_count_and_what_they_cost_is_unknown(
     gateway: Gateway, model: FakeOpenAI
 ) -> None:
     model.enqueue(DONE)
     async with visit(gateway.url, "Alice") as (alice,):
         await alice.answer(await alice.say("one"))
     (row,) = await used(gateway, "model")
-    assert (row["key"], row["cost"]) == ("model", 0)
+    assert (row["key"], row["cost"], row["unpriced"]) == ("model", None, 1)
 
 
 async def test_what_a_failed_turn_used_counts(model: FakeOpenAI, gateway: Gateway) -> None:
@@ -204,6 +204,27 @@ async def test_usage_shows_what_was_used_by_chat_and_as_json(
     code, _out, err = await run_tapeway(environ, "usage", "--by", "moon")
     assert code == 2
     assert "'day', 'chat', 'person', 'model', 'turn'" in " ".join(err.split())
+
+
+async def test_usage_tells_an_unknown_price_apart_from_what_costs_nothing(
+    gateway: Gateway, tmp_path: Path
+) -> None:
+    unit, ledger = Unit(), gateway.services.ledger
+    for model, cost in (("dear", 1.5), ("free", 0.0), ("strange", None)):
+        used = TurnUsage("t-1", model, "2999-01-01", "c:1", "c:7", "Al", 1, 2, 0, 1, cost)
+        ledger.usage.record(unit, used)
+    await ledger.store.commit(unit)
+    code, out, _err = await run_tapeway(make_environ(tmp_path), "usage", "--by", "model")
+    assert code == 0
+    header, *lines = [line.split() for line in out.splitlines()]
+    assert header[-2:] == ["cost", "unpriced"]
+    shown = {line[0]: line[5:] for line in lines}
+    assert shown == {
+        "dear": ["1.50"],
+        "free": [],
+        "strange": ["unknown", "1"],
+        "total": ["1.50", "1"],
+    }
 
 
 async def test_usage_says_when_lines_are_left_out_and_its_total_counts_them(

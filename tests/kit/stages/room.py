@@ -57,6 +57,7 @@ class RoomStage:
         self._gone: list[Visitor] = []
         self._ids: dict[str, str] = {}
         self._cookies: dict[str, dict[str, str]] = {}
+        self._pages: dict[str, str] = {}
         self._posts = 0
         self._client: httpx2.AsyncClient | None = None
         self._group: TaskGroup | None = None
@@ -258,13 +259,16 @@ class RoomStage:
         proxied = {"X-Forwarded-For": "203.0.113.9"}
         came = await self._client.post("/login/code", json=made.json(), headers=proxied)
         cookie = came.headers["set-cookie"].partition(";")[0]
+        self._pages[name] = came.json()["path"].rstrip("/")
         self._client.cookies.clear()
         self._cookies[name] = {"Cookie": cookie}
 
     async def _enter(self, room: str, name: str) -> Visitor:
         assert self._client is not None
         assert self._group is not None
-        visitor = Visitor(self._client, room, name, self.place, self._tell)
+        visitor = Visitor(
+            self._client, room, name, f"{self._pages.get(name, '')}{self.place}", self._tell
+        )
         visitor.cookie = self._cookies.get(name, {})
         await self._group.start(visitor.listen)
         self._cookies[name] = visitor.cookie

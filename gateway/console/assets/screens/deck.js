@@ -1,7 +1,7 @@
 // The deck: a strip for each chat, like reels on a shelf, sorted by what needs the visitor.
 
 import { post } from '../api.js';
-import { announce, make, odometer, reel } from '../dom.js';
+import { announce, make, reel } from '../dom.js';
 import { follow, section } from '../screen.js';
 import { spark } from '../svg.js';
 import { addWords, money, number, short, t, when } from '../words.js';
@@ -12,7 +12,7 @@ addWords({
     'deck.stalled': 'stalled since {0}', 'deck.failed': '{0} failed', 'deck.held': '{0} held', 'deck.waiting': '{0} waiting',
     'deck.running': 'answering', 'deck.quiet': 'quiet', 'deck.tokens': '{0} tokens today', 'deck.cost': 'cost {0}',
     'deck.spark': '{0} entry in 24 hours|{0} entries in 24 hours', 'deck.closed': 'Opening this private chat is recorded.',
-    'deck.nothing': 'Nothing to show.', 'deck.unit': 'tokens today',
+    'deck.nothing': 'Nothing to show.',
     'deck.closed.chat': 'Closed: the agent answers nobody here until you open it.', 'deck.wants': 'waits to be opened', 'deck.open': 'Open this chat', 'deck.opened': 'The agent now answers in {0}.', 'deck.close': 'Close it again', 'deck.shut': '{0} is closed again.',
   },
   zh: {
@@ -20,7 +20,7 @@ addWords({
     'deck.stalled': '自 {0} 起停滞', 'deck.failed': '{0} 条失败', 'deck.held': '{0} 条保留', 'deck.waiting': '{0} 条等待',
     'deck.running': '正在回答', 'deck.quiet': '安静', 'deck.tokens': '今日 {0} 个词元', 'deck.cost': '费用 {0}',
     'deck.spark': '24 小时内 {0} 条记录', 'deck.closed': '打开此私聊会被记录。',
-    'deck.nothing': '没有可显示的消息。', 'deck.unit': '今日词元',
+    'deck.nothing': '没有可显示的消息。',
     'deck.closed.chat': '已关闭：在您开放之前，助手不会在此回答任何人。', 'deck.wants': '等待开放', 'deck.open': '开放此聊天', 'deck.opened': '助手现在会在 {0} 中回答。', 'deck.close': '重新关闭', 'deck.shut': '{0} 已重新关闭。',
   },
 });
@@ -116,8 +116,8 @@ function strip(chat, agent) {
     make('p', { class: 'lamp' }, t(`deck.${chat.lamp}`, counts[chat.lamp])),
     chat.spark ? spark(chat.spark, t('deck.spark', chat.spark.reduce((sum, one) => sum + one, 0))) : null,
     make('p', { class: 'strip-used' },
-      make('span', {}, odometer(short(chat.tokens), t('deck.tokens', number(chat.tokens))), ' ', make('span', { class: 'unit', 'aria-hidden': 'true' }, t('deck.unit'))),
-      make('span', { class: 'cost' }, t('deck.cost', money(chat.cost)))));
+      make('span', { title: t('deck.tokens', number(chat.tokens)) }, t('deck.tokens', short(chat.tokens))),
+      make('span', { class: 'cost' }, chat.unpriced && chat.cost === null ? money(null, true) : t('deck.cost', money(chat.cost, chat.unpriced)))));
 }
 
 function last({ last: said, private: isPrivate }, agent) {

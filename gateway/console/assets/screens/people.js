@@ -127,7 +127,7 @@ export function mount(root) {
     const columns = [[t('people.person')], [t('people.chat')], ...['turns', 'refused', 'tokens', 'cost'].map((name) => [t(`people.${name}`), 'number']), ['', 'bar']];
     return table(t('people.used'), columns, used.map((row) => [
       make('bdi', {}, row.name || row.person), row.chat ? make('a', { href: `#/tape/${row.chat}` }, make('bdi', {}, row.title)) : '–',
-      number(row.turns), number(row.refused), number(row.tokens), money(row.cost),
+      number(row.turns), number(row.refused), number(row.tokens), money(row.cost, row.unpriced),
       may && row.chat ? make('button', { type: 'button', class: 'quiet', 'aria-label': t('people.erase.of', row.name || row.person, row.title), onclick: () => erase(row) }, t('people.erase')) : '',
     ]));
   }

@@ -89,7 +89,7 @@ function agreed(offer, left) {
   return asked(`${t('rerun.title')}: ${offer.model}`, [
     offer.local ? t('rerun.local') : t('rerun.ask', offer.server || t('rerun.default'), number(offer.tokens)),
     left ? t('rerun.without', left) : '',
-    t('rerun.cost', money(offer.cost)),
+    t('rerun.cost', money(offer.cost, offer.cost === null)),
   ], t('rerun.no'), t('rerun.yes'));
 }
 
@@ -102,5 +102,5 @@ function now({ text, model, ms, tokens, cost, calls }) {
   return make('article', {}, make('h3', {}, t('rerun.now', model)), make('p', {}, text || t('rerun.empty')),
     calls.length ? make('p', { class: 'why-note' }, t('rerun.called', calls.join(', '))) : null,
     make('dl', { class: 'facts' }, fact(t('rerun.took'), took(ms)),
-      fact(t('rerun.tokens'), `${number(tokens.prompt_tokens)} + ${number(tokens.completion_tokens)}`), fact(t('rerun.price'), money(cost))));
+      fact(t('rerun.tokens'), `${number(tokens.prompt_tokens)} + ${number(tokens.completion_tokens)}`), fact(t('rerun.price'), money(cost, cost === null))));
 }

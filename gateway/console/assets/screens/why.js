@@ -125,7 +125,7 @@ function facts(chat, lines, used) {
   const { says, moments, first } = line?.data.conversation ?? {};
   return !used && !line ? null : make('dl', { class: 'facts' },
     line ? fact('conversation', `${inLocalTime(says, moments, line.at)}${t('stop')}`, ...(chat && first ? [' ', make('a', { href: `#/tape/${chat.chat}/at/${first}` }, t('why.beginning'))] : [])) : null,
-    used ? fact('cost', money(used.cost), ` (${t('why.tokens', number(used.tokens))})`) : null);
+    used ? fact('cost', money(used.cost, used.unpriced), ` (${t('why.tokens', number(used.tokens))})`) : null);
 }
 
 const ORDER = ['failed', 'open', 'ended', 'slow', 'ok'];

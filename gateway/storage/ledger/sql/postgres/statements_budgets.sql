@@ -18,21 +18,24 @@ SELECT * FROM (
            CASE WHEN :by = 'person' THEN (array_agg(name ORDER BY day DESC))[1] ELSE '' END AS name,
            max(day) AS latest, count(DISTINCT turn_id) AS turns, sum(calls)::bigint AS calls,
            sum(input)::bigint AS input, sum(cached)::bigint AS cached,
-           sum(output)::bigint AS output, sum(cost) AS cost, sum(estimated)::bigint AS estimated,
-           sum(refused)::bigint AS refused, count(*) OVER () AS groups
+           sum(output)::bigint AS output, sum(cost) AS cost,
+           sum(CASE WHEN cost IS NULL THEN calls ELSE 0 END)::bigint AS unpriced,
+           sum(estimated)::bigint AS estimated, sum(refused)::bigint AS refused,
+           count(*) OVER () AS groups
     FROM (SELECT turn_id, model, day, session_id, person, name, calls, input, cached, output, cost,
                  estimated, 0 AS refused FROM usage
           UNION ALL
-          SELECT NULL, NULL, day, session_id, person, name, 0, 0, 0, 0, 0, 0, refused FROM budget
+          SELECT NULL, NULL, day, session_id, person, name, 0, 0, 0, 0, NULL, 0, refused FROM budget
           WHERE refused > 0 AND :by NOT IN ('model', 'turn')) AS used
     WHERE day >= :since
     GROUP BY 1) AS summed
-ORDER BY CASE WHEN :by IN ('day', 'turn') THEN latest END DESC NULLS LAST, cost DESC,
-         input + output DESC
+ORDER BY CASE WHEN :by IN ('day', 'turn') THEN latest END DESC NULLS LAST,
+         cost DESC NULLS LAST, input + output DESC
 LIMIT :limit
 
 -- name: spend_turn
 -- A person's turn begins; changes nothing once the day's budget is used up. A limit of 0 is none.
+-- A turn whose cost is not known counts by its tokens alone.
 INSERT INTO budget (day, person, session_id, name, turns)
 SELECT :day ::text, :person ::text, :session_id ::text, :name ::text, 1
 WHERE (:cost = 0 AND :tokens = 0) OR (

@@ -121,7 +121,8 @@ GROUP BY session_id
 
 -- name: used_by_chat
 -- What each chat used on a day.
-SELECT session_id, sum(input + cached + output)::bigint AS tokens, sum(cost) AS cost FROM usage
+SELECT session_id, sum(input + cached + output)::bigint AS tokens, sum(cost) AS cost,
+       sum(CASE WHEN cost IS NULL THEN calls ELSE 0 END)::bigint AS unpriced FROM usage
 WHERE day = :day
 GROUP BY session_id
 
@@ -184,11 +185,14 @@ SELECT * FROM (
            CASE WHEN :by = 'person' THEN (array_agg(name ORDER BY day DESC))[1] ELSE '' END AS name,
            max(day) AS latest, count(DISTINCT turn_id) AS turns, sum(calls)::bigint AS calls,
            sum(input)::bigint AS input, sum(cached)::bigint AS cached,
-           sum(output)::bigint AS output, sum(cost) AS cost, sum(estimated)::bigint AS estimated
+           sum(output)::bigint AS output, sum(cost) AS cost,
+           sum(CASE WHEN cost IS NULL THEN calls ELSE 0 END)::bigint AS unpriced,
+           sum(estimated)::bigint AS estimated
     FROM usage
     WHERE day BETWEEN :since AND :until AND (:every = 1 OR session_id = ANY (text_list(:sessions)))
     GROUP BY 1) AS summed
-ORDER BY CASE WHEN :by = 'day' THEN latest END DESC NULLS LAST, cost DESC, input + output DESC
+ORDER BY CASE WHEN :by = 'day' THEN latest END DESC NULLS LAST, cost DESC NULLS LAST,
+         input + output DESC
 LIMIT :limit
 
 -- name: console_usage_page
@@ -197,6 +201,7 @@ SELECT key, CASE WHEN :by = 'person' THEN (array_agg(name ORDER BY day DESC))[1]
        max(day) AS latest,
        count(DISTINCT turn_id) AS turns, sum(calls)::bigint AS calls, sum(input)::bigint AS input,
        sum(cached)::bigint AS cached, sum(output)::bigint AS output, sum(cost) AS cost,
+       sum(CASE WHEN cost IS NULL THEN calls ELSE 0 END)::bigint AS unpriced,
        sum(estimated)::bigint AS estimated
 FROM (SELECT usage.*, CASE :by WHEN 'day' THEN day WHEN 'chat' THEN session_id
                       WHEN 'person' THEN person ELSE model END AS key
@@ -210,7 +215,8 @@ GROUP BY key ORDER BY key LIMIT :limit
 SELECT budget.person, budget.session_id, max(budget.name) AS name, max(budget.turns) AS turns,
        max(budget.refused) AS refused,
        coalesce(sum(usage.input + usage.cached + usage.output), 0)::bigint AS tokens,
-       coalesce(sum(usage.cost), 0) AS cost
+       sum(usage.cost) AS cost,
+       coalesce(sum(CASE WHEN usage.cost IS NULL THEN usage.calls END), 0)::bigint AS unpriced
 FROM budget LEFT JOIN usage ON usage.day = budget.day AND usage.person = budget.person
   AND usage.session_id = budget.session_id
 WHERE budget.day = :day
@@ -251,5 +257,6 @@ SELECT id, received_at FROM inbox WHERE id >= :id ORDER BY id LIMIT 1
 
 -- name: used_by_turn
 -- What a turn used, or nothing if no model was called.
-SELECT sum(input + cached + output)::bigint AS tokens, sum(cost) AS cost
+SELECT sum(input + cached + output)::bigint AS tokens, sum(cost) AS cost,
+       sum(CASE WHEN cost IS NULL THEN calls ELSE 0 END)::bigint AS unpriced
 FROM usage WHERE turn_id = :turn_id HAVING count(*) > 0

@@ -17,11 +17,12 @@ SELECT CASE :by WHEN 'day' THEN day WHEN 'chat' THEN session_id WHEN 'person' TH
        CASE WHEN :by = 'person' THEN name ELSE '' END AS name, max(day) AS latest,
        count(DISTINCT turn_id) AS turns, sum(calls) AS calls, sum(input) AS input,
        sum(cached) AS cached, sum(output) AS output, sum(cost) AS cost,
+       sum(CASE WHEN cost IS NULL THEN calls ELSE 0 END) AS unpriced,
        sum(estimated) AS estimated, sum(refused) AS refused, count(*) OVER () AS groups
 FROM (SELECT turn_id, model, day, session_id, person, name, calls, input, cached, output, cost,
              estimated, 0 AS refused FROM usage
       UNION ALL
-      SELECT NULL, NULL, day, session_id, person, name, 0, 0, 0, 0, 0, 0, refused FROM budget
+      SELECT NULL, NULL, day, session_id, person, name, 0, 0, 0, 0, NULL, 0, refused FROM budget
       WHERE refused > 0 AND :by NOT IN ('model', 'turn'))
 WHERE day >= :since
 GROUP BY 1
@@ -30,6 +31,7 @@ LIMIT :limit
 
 -- name: spend_turn
 -- A person's turn begins; changes nothing once the day's budget is used up. A limit of 0 is none.
+-- A turn whose cost is not known counts by its tokens alone.
 INSERT INTO budget (day, person, session_id, name, turns)
 SELECT :day, :person, :session_id, :name, 1
 WHERE (:cost = 0 AND :tokens = 0) OR (

@@ -122,7 +122,8 @@ GROUP BY session_id
 
 -- name: used_by_chat
 -- What each chat used on a day.
-SELECT session_id, sum(input + cached + output) AS tokens, sum(cost) AS cost FROM usage
+SELECT session_id, sum(input + cached + output) AS tokens, sum(cost) AS cost,
+       sum(CASE WHEN cost IS NULL THEN calls ELSE 0 END) AS unpriced FROM usage
 WHERE day = :day
 GROUP BY session_id
 
@@ -183,7 +184,8 @@ SELECT CASE :by WHEN 'day' THEN day WHEN 'chat' THEN session_id WHEN 'person' TH
                 WHEN 'model' THEN model ELSE 'total' END AS key,
        CASE WHEN :by = 'person' THEN name ELSE '' END AS name, max(day) AS latest,
        count(DISTINCT turn_id) AS turns, sum(calls) AS calls, sum(input) AS input,
-       sum(cached) AS cached, sum(output) AS output, sum(cost) AS cost, sum(estimated) AS estimated
+       sum(cached) AS cached, sum(output) AS output, sum(cost) AS cost,
+       sum(CASE WHEN cost IS NULL THEN calls ELSE 0 END) AS unpriced, sum(estimated) AS estimated
 FROM usage
 WHERE day BETWEEN :since AND :until AND (:every = 1 OR session_id IN (SELECT value FROM json_each(:sessions)))
 GROUP BY 1
@@ -195,6 +197,7 @@ LIMIT :limit
 SELECT key, CASE WHEN :by = 'person' THEN name ELSE '' END AS name, max(day) AS latest,
        count(DISTINCT turn_id) AS turns, sum(calls) AS calls, sum(input) AS input,
        sum(cached) AS cached, sum(output) AS output, sum(cost) AS cost,
+       sum(CASE WHEN cost IS NULL THEN calls ELSE 0 END) AS unpriced,
        sum(estimated) AS estimated
 FROM (SELECT usage.*, CASE :by WHEN 'day' THEN day WHEN 'chat' THEN session_id
                       WHEN 'person' THEN person ELSE model END AS key
@@ -208,7 +211,8 @@ GROUP BY key ORDER BY key LIMIT :limit
 SELECT budget.person, budget.session_id, max(budget.name) AS name, max(budget.turns) AS turns,
        max(budget.refused) AS refused,
        coalesce(sum(usage.input + usage.cached + usage.output), 0) AS tokens,
-       coalesce(sum(usage.cost), 0) AS cost
+       sum(usage.cost) AS cost,
+       coalesce(sum(CASE WHEN usage.cost IS NULL THEN usage.calls END), 0) AS unpriced
 FROM budget LEFT JOIN usage ON usage.day = budget.day AND usage.person = budget.person
   AND usage.session_id = budget.session_id
 WHERE budget.day = :day
@@ -249,5 +253,6 @@ SELECT id, received_at FROM inbox WHERE id >= :id ORDER BY id LIMIT 1
 
 -- name: used_by_turn
 -- What a turn used, or nothing if no model was called.
-SELECT sum(input + cached + output) AS tokens, sum(cost) AS cost
+SELECT sum(input + cached + output) AS tokens, sum(cost) AS cost,
+       sum(CASE WHEN cost IS NULL THEN calls ELSE 0 END) AS unpriced
 FROM usage WHERE turn_id = :turn_id HAVING count(*) > 0

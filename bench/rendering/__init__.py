@@ -1,0 +1,1 @@
+"""What it costs to draw an answer that grows, for each target."""

@@ -168,7 +168,9 @@ class LinkJudge:
 
     def _mail(self, link: str, address: LinkParts) -> Verdict:
         mine = [address.user.rstrip("@"), *address.labels]
-        if address.host and not any(map(self._is_bad, mine)):
+        said = "".join(_DIGITS.findall(folded("".join(mine))))
+        is_told = any(map(self._is_bad, mine)) or self._codes.holds_digits(said)
+        if address.host and not is_told:
             return Verdict(link, address.host, False, False, "mail")
         return Verdict("", address.host and self._clean_host(address), True, False, "mail")
 
@@ -279,7 +281,8 @@ class LinkJudge:
 
     def _is_asked(self, piece: str) -> bool:
         """Return whether the question says all numbers of a part."""
-        words = [word for word in _WORD.findall(decoded(piece) or "%") if _DIGITS.search(word)]
+        text = folded(decoded(piece) or "%")
+        words = [word for word in _WORD.findall(text) if _DIGITS.search(word)]
         return (
             len(piece) <= MAX_PART_CHARACTERS and bool(words) and all(map(self._times_asked, words))
         )

@@ -18,6 +18,9 @@ MAX_OPEN_CHARACTERS: Final = 2_000
 """Maximum characters behind an open bracket that are looked at before their block ends."""
 
 _ENDS_WORD: Final = re.compile(r"\s|[^!-~]")
+_BLANKS: Final = dict.fromkeys((0x1C, 0x1D, 0x1E, 0x1F, 0x85), " ")
+"""Control characters that end a word here, and no link on some platforms."""
+
 _REST: Final = re.compile(r"\A\S+")
 _ASCII: Final = re.compile(r"[!-~]")
 _FENCE: Final = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*(`{3,}|~{3,})([^\n]*)")
@@ -45,6 +48,7 @@ class LinkFilter:
 
     def feed(self, delta: str) -> str:
         """Take a piece of the text; return what can be shown by now."""
+        delta = delta.translate(_BLANKS)
         self._block += delta
         shown = list[str]()
         while (line := self._block.find("\n", self._scanned)) >= 0:

@@ -71,6 +71,8 @@ def test_what_may_stay_is_not_touched(text: str) -> None:
         ("https://e.example/a)$4711", "https://e.example/a )$4711"),
         (f"https://e.example/a{')' * 101}4711", f"https://e.example/a {')' * 101}4711"),
         ("https://e.example/a\x85-4711", "https://e.example/a -4711"),
+        ("e.exa\x01mple/47\x7f11", "e.example/ \u2026"),
+        ("e.exa\rmple/47\ud80011", "e.example/ \u2026"),
         ("4711\u2013x.e.example/a", "4711\u2013 x.e.example/a"),
         ("4711~x.e.example", "4711~ x.e.example"),
         ("4711\u2605*x.e.example*", "4711\u2605* x.e.example*"),

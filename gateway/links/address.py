@@ -96,6 +96,8 @@ def _parted(rest: str) -> tuple[str, str, str, str]:
 def _host(server: str) -> tuple[str, str]:
     """Return a host that names one place for every reader, or "", and the port."""
     host, colon, port = server.partition(":")
+    if _ESCAPES.search(host) and host.isascii() and unquote(host).isascii():
+        return "", port  # which nobody writes who has nothing to hide
     host = unicodedata.normalize("NFKC", unquote(host).translate(_DOTS)).lower().rstrip(".")
     if colon and not re.fullmatch(r"[0-9]{0,5}", port):
         return "", port

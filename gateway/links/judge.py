@@ -184,10 +184,12 @@ class LinkJudge:
             text = decoded(given.replace("+", " "))
             if text is None:
                 return False
-            inside += [text[start:end] for start, end in spans(text)]
-            inside += [text[one.start() :] for one in _SCHEMED.finditer(text)]
+            for one in {given, text}:
+                inside += [one[start:end] for start, end in spans(one)]
+                inside += [one[found.start() :] for found in _SCHEMED.finditer(one)]
         rest = f"{address.query}{address.fragment}"
-        inside += [f"{path[one.start() :]}{rest}" for one in _SCHEMED.finditer(path)]
+        for one in {address.path, path}:
+            inside += [f"{one[found.start() :]}{rest}" for found in _SCHEMED.finditer(one)]
         return not any(self._judged(one, depth=depth + 1).cut for one in inside)
 
     def _is_asked_for(self, address: LinkParts) -> bool:
@@ -300,7 +302,9 @@ class LinkJudge:
         text = unicode_label(text) if text is not None else None
         if text is None or len(text) > MAX_PART_CHARACTERS or not text.isprintable():
             return True
-        return self._codes.holds(folded(text)) or _SCHEMED.search(text) is not None
+        # A server sees what is encoded as it was written, too.
+        is_told = any(self._codes.holds(folded(one)) for one in {text, piece})
+        return is_told or _SCHEMED.search(text) is not None
 
 
 def _is_file(address: LinkParts) -> bool:

@@ -159,12 +159,10 @@ def _replaced(
 
     `runs_on` says whether some platform takes more for a link than ends at a position.
     """
-    last = 0
     for start, end in spans(text):
         link = text[start:end]
         verdict = judge.of(link)
-        apart = " " if _has_begun(text, last, start, link) else ""
-        last = end
+        apart = " " if _has_begun(text, start, link) else ""
         stop = STOPS.search(link) if verdict.cut else None
         if stop and not judge.of(link[: stop.start()]).cut:
             yield start, end, f"{apart}{link[: stop.start()]} {link[stop.start() :]}"
@@ -178,7 +176,7 @@ def _replaced(
             yield start, end, f"{apart}{link}"
 
 
-def _has_begun(text: str, last: int, start: int, link: str) -> bool:
+def _has_begun(text: str, start: int, link: str) -> bool:
     """Return whether Telegram may see a digit before a link as a part of it.
 
     Its hosts and users have signs that no other platform takes for a part of an address.
@@ -186,10 +184,12 @@ def _has_begun(text: str, last: int, start: int, link: str) -> bool:
     if "://" in link:
         return False
     breaks = _BREAKS_USER if "@" in link else _BREAKS_HOST
-    for at in range(start - 1, max(last, start - _MAX_BEFORE) - 1, -1):
-        if breaks.match(text, at):
+    for at in range(start - 1, max(0, start - _MAX_BEFORE) - 1, -1):
+        if text[at] == "@":
+            breaks = _BREAKS_USER
+        elif breaks.match(text, at):
             return False
-        if text[at].isdigit():
+        elif text[at].isdigit():
             return True
     return False
 

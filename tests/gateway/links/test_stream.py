@@ -77,6 +77,8 @@ def test_what_may_stay_is_not_touched(text: str) -> None:
         ("4711~x.e.example", "4711~ x.e.example"),
         ("4711\u2605*x.e.example*", "4711\u2605* x.e.example*"),
         ("4711!x@e.example", "4711! x@e.example"),
+        ("4711\u2605@x.e.example/a", "4711\u2605@ x.e.example/a"),
+        ("4711@\u3001x.e.example/a", "4711@\u3001 x.e.example/a"),
         ("see \u2779\u2605x.e.example", "see \u2779\u2605 x.e.example"),
         (f'https://good.example/a?x=1"{SECRET}', f'https://good.example/a?x=1 "{SECRET}'),
     ],

@@ -235,7 +235,7 @@ class LinkJudge:
         """Return whether a link says, with those before it, too much of one code."""
         told = [piece for piece in path.split("/") if not self._is_asked(piece)]
         told = told if len(told) > self._known_parts(address) else []
-        if address.host not in self._named and (address.start or path):
+        if address.host not in self._named and not _is_file(address):
             told += [unicode_label(label) or "" for label in address.labels]
         if self._codes.spread(folded(decoded(one) or "") for one in (address.port, *told)):
             return True

@@ -178,6 +178,10 @@ def test_halves_of_a_code_in_several_links_are_noticed() -> None:
     assert not judge.of("https://evil.example/839").cut
     assert judge.of("https://other.example/274").cut
     assert not judge.of("https://other.example/839").cut  # it says no more than the first
+    judge = judge_of("the alarm is 839274")
+    assert not judge.of("a839.evil.example").cut
+    assert judge.of("b274.evil.example").cut
+    assert not judge.of("report274.txt").cut
 
 
 def test_an_answer_keeps_the_paths_of_twenty_links() -> None:

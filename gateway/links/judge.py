@@ -43,6 +43,7 @@ _RESERVED: Final = "%!#$&'()*+,/:;=?@[]~"
 STOPS: Final = re.compile(rf"[{WIDE_STOPS}\u3008-\u3011\uff08\uff09\u201c\u201d]")
 """Punctuation that ends an address in Chinese and Japanese, which have no blanks there."""
 
+_ENDS_LINK: Final = re.compile(r"[\u00ab\u00bb\u2000-\u200b\u200e\u200f\u2016-\u206f]")
 _WORD: Final = re.compile(r"[^\W_]+")
 _DIGITS: Final = re.compile(r"\d")
 _SCHEMED: Final = re.compile(r"[a-z][a-z0-9+.-]{1,20}:[/\\]", re.IGNORECASE)
@@ -162,6 +163,7 @@ class LinkJudge:
         if address.kind == "mail":
             return self._mail(link, address)
         may_lead = address.host and not address.user and self._leads_nowhere_else(address, depth)
+        may_lead = may_lead and _is_one(link)
         if may_lead and (self._hosts.holds(address) or self._is_asked_for(address)):
             return Verdict(link, host, False, True)
         return self._cut(link, address, counts=not depth)
@@ -190,7 +192,12 @@ class LinkJudge:
         rest = f"{address.query}{address.fragment}"
         for one in {address.path, path}:
             inside += [f"{one[found.start() :]}{rest}" for found in _SCHEMED.finditer(one)]
-        return not any(self._judged(one, depth=depth + 1).cut for one in inside)
+        return not any(self._tells(one, depth + 1) for one in inside)
+
+    def _tells(self, inside: str, depth: int) -> bool:
+        """Return whether a link inside another one may tell its host a part of a code."""
+        verdict = self._judged(inside, depth=depth)
+        return verdict.cut or (not verdict.whole and bool(_DIGITS.search(folded(inside))))
 
     def _is_asked_for(self, address: LinkParts) -> bool:
         """Return whether the question says each value and each part of the path."""
@@ -305,6 +312,12 @@ class LinkJudge:
         # A server sees what is encoded as it was written, too.
         is_told = any(self._codes.holds(folded(one)) for one in {text, piece})
         return is_told or _SCHEMED.search(text) is not None
+
+
+def _is_one(link: str) -> bool:
+    """Return whether no other link begins behind a sign that ends links on Telegram."""
+    found = _ENDS_LINK.search(link)
+    return found is None or not any(spans(link, found.start()))
 
 
 def _is_file(address: LinkParts) -> bool:

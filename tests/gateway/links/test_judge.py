@@ -139,6 +139,10 @@ def test_a_number_that_the_question_says_stays_in_a_path() -> None:
         ("https://github.com/a?u=https://github.com/b?c=1", True),
         ("https://github.com/a?q=react.js", True),
         ("ftp://github.com/a", False),
+        ("https://github.com/a\u200b47.evil.example", False),
+        ("https://github.com/a\u2019s?x", True),
+        ("https://github.com/|https://evil.example/47", False),
+        ("https://github.com/|https://evil.example/x", True),
     ],
 )
 def test_a_link_to_a_listed_host_is_whole_unless_it_leads_on(link: str, whole: bool) -> None:

@@ -27,7 +27,7 @@ SIZE: Final = ViewportSize(width=1000, height=820)
 HALF: Final = ViewportSize(width=450, height=680)
 SHARP: Final = 1.5  # pixels of a picture for each of the page
 GAP: Final = 12
-COLOURS: Final = 64
+COLOURS: Final = 128
 GROUND: Final = "#c9cfc9"  # of where no window is, beside a light page and a dark one
 
 PRICES: Final = {"AGENT__PRICE_INPUT": "0.25", "AGENT__PRICE_OUTPUT": "2"}
@@ -124,7 +124,8 @@ class Film:
         sheet = Image.new("RGB", (width, height * len(self.frames)))
         for at, frame in enumerate(self.frames):
             sheet.paste(frame, (0, at * height))
-        sheet = sheet.quantize(COLOURS, dither=Image.Dither.NONE).convert("RGB")
+        sheet = sheet.quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+        sheet = sheet.convert("RGB")
         first, *rest = [
             sheet.crop((0, at * height, width, (at + 1) * height)) for at in range(len(self.frames))
         ]

@@ -183,7 +183,9 @@ def test_a_chinese_page_has_the_parts_commands_and_settings_of_the_english_one(p
     def outline(path: Path) -> tuple[int, set[str]]:
         text = path.read_text().replace(".zh-CN.md", ".md")
         named = re.findall(
-            r"\btapeway [a-z]+\b|TAPEWAY_[A-Z_]+|`[,/][\w.]+|^make \w+|(?<=\]\().*?(?=\))", text, re.M
+            r"\btapeway [a-z]+\b|TAPEWAY_[A-Z_]+|`[,/][\w.]+|^make \w+|(?<=\]\().*?(?=\))",
+            text,
+            re.M,
         )
         return text.count("\n## "), set(named)
 

@@ -1,7 +1,7 @@
 """Takes the pictures of the console in the documentation, of a gateway with a Telegram of our own.
 
-Run `python -m tests.gateway.console.pictures`, or `make picture`. Chromium has to be installed, and a
-font that has Chinese characters.
+Run `python -m tests.gateway.console.pictures`, or `make picture`. Chromium has to be installed, and
+a font that has Chinese characters.
 """
 
 from __future__ import annotations

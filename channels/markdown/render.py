@@ -87,7 +87,7 @@ class _Renderer:
         self._size = 0
         self._marks: list[Span] = []
         self._open: list[int] = []
-        self._lists: list[_List] = []
+        self._lists: list[ListNumbers] = []
         self._quotes = 0
         self._links: list[tuple[int, str]] = []
         self._block_ended = False
@@ -209,7 +209,7 @@ class _Renderer:
 
     def begin_list(self, event: MarkdownEvent) -> None:
         self._block(event.start)
-        self._lists.append(_List(event.data))
+        self._lists.append(ListNumbers(event.data))
 
     def end_list(self, _event: MarkdownEvent) -> None:
         self._lists.pop()
@@ -307,23 +307,30 @@ class _Renderer:
         self._block_ended = True
 
 
-class _List:
+class ListNumbers:
+    """The numbers of a list's items; `first` is the list's data, None for a list of bullets."""
+
     def __init__(self, first: int | None) -> None:
         self._ordered = first is not None
         self._written: int | None = None
         self._number = 0
         self.started = False
 
-    def bullet(self, source: str, start: int) -> str:
+    def take(self, source: str, start: int) -> tuple[int, str] | None:
+        """Return the number of the item that begins at a position, and the mark behind it."""
         self.started = True
         written = _NUMBER.match(source, start)
         if not self._ordered or written is None:
-            return "• "
+            return None
         number = int(written[1])
         # A list written as "1. 1. 1." is counted up; any other numbers are intended.
         self._number = self._number + 1 if number == self._written else number
         self._written = number
-        return f"{self._number}{written[2]} "
+        return self._number, written[2]
+
+    def bullet(self, source: str, start: int) -> str:
+        number = self.take(source, start)
+        return f"{number[0]}{number[1]} " if number else "• "
 
 
 def _blank_before(source: str, start: int) -> bool:

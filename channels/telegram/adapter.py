@@ -32,12 +32,14 @@ from channels.pacing import Budget
 from channels.telegram.address import address_of
 from channels.telegram.addressing import COMMANDS, TelegramSelf
 from channels.telegram.api import BotApi, MethodUnknown, NotAsSent, read_json
+from channels.telegram.bodies import RichChats
 from channels.telegram.chat_changes import PRESS
 from channels.telegram.format import LIMIT, size
 from channels.telegram.inbound import ALLOWED_UPDATES, parse, unreadable
 from channels.telegram.outbound import TelegramSender
 from channels.telegram.permalink import write_link
 from channels.telegram.polling import NO_ANSWER, Poller
+from channels.telegram.rich_writer import rich_size
 from channels.telegram.settings import TelegramSettings
 from channels.telegram.text_files import with_file_words
 from channels.telegram.troubles import EPHEMERAL_LATE, PRIVACY_MODE, TOKEN_REFUSED, WEBHOOK_REFUSED
@@ -86,7 +88,11 @@ class TelegramChannel(Channel):
             bot=Budget(0.0, settings.per_second, 1.1),
         )
         self._api = BotApi(settings, self.tally)
-        self._sender = TelegramSender(self._api)
+        chats = settings.rich_chats()
+        self._sender = TelegramSender(
+            self._api, RichChats(chats, lambda: self.host.clock.monotonic())
+        )
+        self._measure = rich_size if chats else size
         self._me: TelegramSelf | None = None
         self._has_drafts = self._hears_groups = True
         self._awaited: set[str] = set()
@@ -190,7 +196,7 @@ class TelegramChannel(Channel):
         return write_link(place.message_id, place.chat_id)
 
     def split(self, text: str) -> list[str]:
-        return split(text, LIMIT - RESEND_NOTE_UNITS, size)
+        return split(text, LIMIT - RESEND_NOTE_UNITS, self._measure)
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         try:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from channels.checkup import Checkup
-from channels.errors import ChannelError, ChannelUnfit
+from channels.errors import ChannelError, ChannelUnfit, SendRefused
 from channels.findings import CHECK_SECONDS, CheckSeconds, Findings, clock_fact
-from channels.telegram.api import BotApi, NotAsSent
+from channels.telegram.api import BotApi, Migrated, NotAsSent
 from channels.telegram.polling import webhook_host
 from channels.telegram.settings import TelegramSettings
 from channels.telegram.troubles import (
@@ -16,14 +16,20 @@ from channels.telegram.troubles import (
     NO_GROUPS,
     NO_TOKEN,
     PRIVACY_MODE,
+    RICH_CHAT_UNKNOWN,
     TOKEN_REFUSED,
     WEBHOOK_ELSEWHERE,
     WEBHOOK_FAILS,
 )
 
+MAX_CHATS: Final = 10
+
 
 async def examine(settings: TelegramSettings, seconds: CheckSeconds = CHECK_SECONDS) -> Checkup:
-    """Check a bot beside a running gateway or without one, in at most two requests."""
+    """Check a bot beside a running gateway or without one.
+
+    That takes two requests, and one for each of the first MAX_CHATS chats with rich messages.
+    """
     found = Findings("telegram", CONNECTION, seconds)
     if not settings.enabled:
         found.add("token", "no token is set", NO_TOKEN, "note")
@@ -34,6 +40,7 @@ async def examine(settings: TelegramSettings, seconds: CheckSeconds = CHECK_SECO
     async def checks() -> None:
         if await _check_bot(api, found):
             await _check_webhook(api, settings, found)
+            await _check_rich_chats(api, settings, found)
 
     return await found.run(checks, api.close)
 
@@ -93,3 +100,25 @@ async def _check_webhook(api: BotApi, settings: TelegramSettings, found: Finding
         found.add("webhook", str(last)[:200], WEBHOOK_FAILS, **facts)
     else:
         found.add("webhook", f"it is at {webhook_host(info)}", **facts)
+
+
+async def _check_rich_chats(api: BotApi, settings: TelegramSettings, found: Findings) -> None:
+    """Ask about the chats that get rich messages: an id that no chat has stays without effect."""
+    chats = sorted(settings.rich_chats())
+    if not chats:
+        return
+    wrong: list[str] = []
+    for chat in chats[:MAX_CHATS]:
+        try:
+            await api.call("getChat", seconds=found.seconds.request, chat_id=chat)
+        except Migrated as migrated:
+            wrong.append(f"{chat} has become {migrated.chat_id}")
+        except SendRefused as refused:
+            wrong.append(f"{chat}: {str(refused)[:80]}")
+        except ChannelError as error:
+            found.failed("rich", error)
+            return
+    if wrong:
+        found.add("rich", "; ".join(wrong), RICH_CHAT_UNKNOWN, "warning")
+    else:
+        found.add("rich", f"chats with rich messages: {len(chats)}")

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from channels.markdown.autoclose import close_open_marks
 from channels.markdown.render import Span, render_spans, to_text
-from channels.markdown.split import first, split
+from channels.markdown.split import Measure, first, split
 from channels.telegram.fields import utf16_length
 
 LIMIT: Final = 4096
@@ -66,23 +66,28 @@ Rendered = tuple[str, list[Entity]]
 
 def render_partial(markdown: str, limit: int = LIMIT, *, private: bool = False) -> Rendered:
     """Return the first message of an unfinished text, with its open marks closed; see `render`."""
-    begun = markdown[: _MAX_SHRINKAGE * limit]  # the rest belongs in later messages
-    shown = first(close_open_marks(begun), limit, size)
+    shown = begun(markdown, size, limit)
     return render(shown, private=private) if shown else ("", [])
+
+
+def begun(markdown: str, measure: Measure, limit: int = LIMIT) -> str:
+    """Return the Markdown of the first message of an unfinished text, its open marks closed."""
+    return first(close_open_marks(markdown[: _MAX_SHRINKAGE * limit]), limit, measure)
 
 
 def plain(markdown: str, *, private: bool = False) -> list[Rendered]:
     """Return a text as one or more messages without entities; see `render`."""
 
     def text_of(piece: str) -> str:
-        text = to_text(_clean(piece)).strip()
+        text = to_text(clean(piece)).strip()
         return text if private else _quiet(text, [])[0]
 
     texts = map(text_of, split(markdown, LIMIT, lambda piece: utf16_length(text_of(piece))))
     return [(text, []) for text in texts if text]
 
 
-def _clean(markdown: str) -> str:
+def clean(markdown: str) -> str:
+    """Return a Markdown text without characters that Telegram refuses."""
     return _UNFIT.sub("", markdown.replace("\r\n", "\n"))
 
 
@@ -95,7 +100,7 @@ def size(markdown: str) -> int:
 @lru_cache(maxsize=16)  # cached, since a piece is measured and then sent
 def drawn(markdown: str, private: bool) -> tuple[str, tuple[Span, ...]]:
     """Return a text of any length, and its marks."""
-    found = render_spans(_clean(markdown), linkable=_linkable)
+    found = render_spans(clean(markdown), linkable=linkable)
     text = found.text.strip()
     marks = [*found.marks, *_files(found.text, found.marks)]
     marks = _fit(marks, len(found.text) - len(found.text.lstrip()), len(text))
@@ -160,8 +165,8 @@ def _entity(mark: Span, astral: list[int]) -> Entity:
     return entity
 
 
-def _linkable(url: str) -> bool:
-    # Telegram silently drops other links together with their URL.
+def linkable(url: str) -> bool:
+    """Return whether Telegram links a label to an address; it drops others with their URL."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from channels.apart import apart
 from channels.errors import DraftGone, SendRefused
@@ -22,12 +22,18 @@ from channels.telegram.address import (
     message_of,
     moved,
 )
-from channels.telegram.api import ANSWER_SECONDS, BotApi, Migrated, NotAsSent, says
+from channels.telegram.api import ANSWER_SECONDS, BotApi, MethodUnknown, Migrated, NotAsSent, says
+from channels.telegram.bodies import (
+    Body,
+    RichChats,
+    is_private,
+    partial_with_entities,
+    with_entities,
+)
 from channels.telegram.fields import utf16_length
-from channels.telegram.format import LIMIT, Rendered, plain, render, render_partial
+from channels.telegram.format import LIMIT, plain
 
 GENERAL: Final = "1"  # the id of a group's topic General; Telegram refuses this id in a send
-NO_PREVIEW: Final = {"is_disabled": True}
 MAX_SHOWN: Final = 1_000  # maximum number of messages whose shown text is remembered
 MAX_ALERT: Final = 200  # maximum UTF-16 units shown to a person who pressed a button
 
@@ -47,32 +53,73 @@ UNFIT: Final = (
 EDIT_SECONDS: Final = 8.0  # maximum duration of a draft update, since the answer waits for it
 EMPTY: Final = "(an answer without visible text)"
 
+T = TypeVar("T")
+
 
 class TelegramSender:
     """Sends and edits the messages of one bot."""
 
-    def __init__(self, api: BotApi) -> None:
+    def __init__(self, api: BotApi, rich: RichChats | None = None) -> None:
         self.api = api
+        self.rich = rich or RichChats()
         self.shown: OrderedDict[tuple[str, str], bytes] = OrderedDict()
 
     async def deliver(self, message: OutboundMessage) -> list[Receipt]:
         """Send a message, or edit its draft into it; raises ChannelError."""
-        private = _is_private(message.chat_id)
-        rendered = _visible(
-            await apart(partial(render, private=private), message.text), message.text
-        )
+        if not self.rich.chats:
+            return await self._with_entities(message)
+        rich = await apart(partial(self.rich.body, message.chat_id), message.text)
         try:
-            return [Receipt(await self._put(message, rendered))]
+            if rich is None:
+                return await self._with_entities(message)
+            return await self._in_either_form(
+                message.chat_id,
+                partial(self._put_one, message, rich),
+                partial(self._with_entities, message),
+            )
+        except NotAsSent as refused:
+            if message.edits and self.rich.includes(message.chat_id):
+                # It cannot become this text, perhaps because of its form.
+                raise DraftGone(str(refused)) from refused
+            raise
+
+    async def _in_either_form(
+        self, chat: str, rich: Callable[[], Awaitable[T]], text: Callable[[], Awaitable[T]]
+    ) -> T:
+        """Send a rich message, and the text with entities if Telegram refuses that.
+
+        Only if it takes the text, the form was the reason, and is remembered.
+        """
+        try:
+            return await rich()
+        except NotAsSent as error:
+            if says(error, *GONE):
+                raise
+            refused = error
+        sent = await text()
+        self.rich.refused(chat, refused)
+        return sent
+
+    async def _put_one(self, message: OutboundMessage, body: Body) -> list[Receipt]:
+        return [Receipt(await self._put(message, body))]
+
+    async def _with_entities(self, message: OutboundMessage) -> list[Receipt]:
+        body = await apart(partial(with_entities, message.chat_id), message.text)
+        body = _visible(body, message.text)
+        try:
+            return [Receipt(await self._put(message, body))]
         except NotAsSent as refused:
             if not says(refused, *UNFIT):
                 raise
         # Telegram refuses the entities, so the text is sent without them.
         ids: list[str] = []
+        private = is_private(message.chat_id)
         pieces = plain(message.text, private=private) or [(EMPTY, [])]
         for number, piece in enumerate(pieces, start=1):
             buttons = message.buttons if number == len(pieces) else ()
             edits = None if ids else message.edits
-            ids.append(await self._put(replace(message, buttons=buttons, edits=edits), piece))
+            part = replace(message, buttons=buttons, edits=edits)
+            ids.append(await self._put(part, Body(*piece)))
         return [Receipt(number) for number in ids]
 
     async def answer_press(self, query_id: str, text: str) -> None:
@@ -84,14 +131,12 @@ class TelegramSender:
             show_alert=True if text else None,
         )
 
-    async def post(self, message: OutboundMessage, rendered: Rendered) -> str:
+    async def post(self, message: OutboundMessage, body: Body) -> str:
         """Send a new message and return its id; omit a topic or question that was deleted."""
         chat, thread, reply_to = message.chat_id, message.thread_id, _answered(message)
         for _attempt in range(4):
             try:
-                return await self._send(
-                    address_of(chat), thread, reply_to, rendered, message.buttons
-                )
+                return await self._send(address_of(chat), thread, reply_to, body, message.buttons)
             except Migrated as migrated:
                 if chat != message.chat_id:
                     raise SendRefused("the group moves in circles") from None
@@ -109,36 +154,57 @@ class TelegramSender:
         self, chat: str, thread: str | None, reply_to: str | None, shown_id: str | None, text: str
     ) -> str:
         """Show partial text in a message that is edited as the answer grows; return the id."""
-        rendered = await _partial(text, _is_private(chat))
-        if not is_visible(rendered[0]):
-            return shown_id or ""
-        if shown_id and self.shown.get((chat, shown_id)) == _digest(rendered):
+
+        async def shown(body: Body) -> str:
+            return await self._show(chat, thread, reply_to, shown_id, body)
+
+        return await self._partial(chat, text, shown) or shown_id or ""
+
+    async def _show(
+        self, chat: str, thread: str | None, reply_to: str | None, shown_id: str | None, body: Body
+    ) -> str:
+        if shown_id and self.shown.get((chat, shown_id)) == _digest(body):
             return shown_id
         if shown_id:
-            return await self._edit(chat, shown_id, rendered, EDIT_SECONDS)
-        first = OutboundMessage("telegram", chat, text, thread_id=thread, reply_to=reply_to)
-        message_id = await self.post(first, rendered)
+            return await self._edit(chat, shown_id, body, EDIT_SECONDS)
+        first = OutboundMessage("telegram", chat, "", thread_id=thread, reply_to=reply_to)
+        message_id = await self.post(first, body)
         if not message_id:
             raise SendRefused("the server did not return the message's id, so it cannot be edited")
-        self.remember(chat, message_id, rendered)
+        self.remember(chat, message_id, body)
         return message_id
 
     async def draft(self, chat: str, thread: str | None, idem: str, text: str) -> None:
         """Show partial text as a draft in a private chat; a draft is not a message."""
-        rendered = await _partial(text, _is_private(chat))
-        if not is_visible(rendered[0]):
-            return
-        shown, entities = rendered
-        await self.api.call(
-            "sendMessageDraft",
-            seconds=EDIT_SECONDS,
-            chat_id=address_of(chat).chat,
-            message_thread_id=_thread(address_of(chat), thread),
-            draft_id=draft_id(idem),
-            text=shown,
-            entities=entities or None,
-            can_stop=True,
-        )
+
+        async def drafted(body: Body) -> None:
+            await self.api.call(
+                body.draft_method,
+                seconds=EDIT_SECONDS,
+                chat_id=address_of(chat).chat,
+                message_thread_id=_thread(address_of(chat), thread),
+                draft_id=draft_id(idem),
+                **body.of_draft(),
+                can_stop=True,
+            )
+
+        await self._partial(chat, text, drafted)
+
+    async def _partial(
+        self, chat: str, text: str, show: Callable[[Body], Awaitable[T]]
+    ) -> T | None:
+        """Show partial text in the form that its answer will have, if any of it is visible."""
+
+        async def with_entities() -> T | None:
+            body = await apart(partial(partial_with_entities, chat), text)
+            return await show(body) if is_visible(body.text) else None
+
+        rich = None
+        if self.rich.chats:
+            rich = await apart(partial(self.rich.partial, chat), text)
+        if rich is None:
+            return await with_entities()
+        return await self._in_either_form(chat, partial(show, rich), with_entities)
 
     async def type(self, chat: str, thread: str | None) -> None:
         place = address_of(chat)
@@ -155,13 +221,13 @@ class TelegramSender:
         with suppress(SendRefused):  # the message was deleted already, or is too old to be deleted
             await self.api.call(method, **place.of_message(message_id))
 
-    async def _put(self, message: OutboundMessage, rendered: Rendered) -> str:
+    async def _put(self, message: OutboundMessage, body: Body) -> str:
         if not message.edits:
-            return await self.post(message, rendered)
+            return await self.post(message, body)
         # Buttons are removed by a keyboard without any: servers differ in what none at all means.
         keyboard = _keyboard(message.buttons)
         try:
-            return await self._edit(message.chat_id, message.edits, rendered, keyboard=keyboard)
+            return await self._edit(message.chat_id, message.edits, body, keyboard=keyboard)
         except NotAsSent as refused:
             if says(refused, *GONE):
                 raise DraftGone(str(refused)) from refused
@@ -172,40 +238,38 @@ class TelegramSender:
         place: Address,
         thread: str | None,
         reply_to: str | None,
-        rendered: Rendered,
+        body: Body,
         buttons: Sequence[Button],
     ) -> str:
-        text, entities = rendered
         result = await self.api.call(
-            "sendMessage",
+            body.send_method,
             **place.of_send(),
             message_thread_id=_thread(place, thread),
-            text=text,
-            entities=entities or None,
-            link_preview_options=NO_PREVIEW,
+            **body.of_send(),
             reply_parameters=_reply(reply_to),
             reply_markup=_keyboard(buttons) if buttons else None,
         )
-        return _id_of(result, place) if isinstance(result, dict) else ""
+        if isinstance(result, dict):
+            return _id_of(result, place)
+        if body.rich:  # there are servers that say yes to every method that they do not know
+            raise MethodUnknown("the server did not return the message")
+        return ""
 
     async def _edit(
         self,
         chat: str,
         message_id: str,
-        rendered: Rendered,
+        body: Body,
         seconds: float = ANSWER_SECONDS,
         keyboard: dict[str, Any] | None = None,
     ) -> str:
-        text, entities = rendered
         place = address_of(chat)
         try:
             await self.api.call(
                 "editMessageText" if place.receiver is None else "editEphemeralMessageText",
                 seconds=seconds,
                 **place.of_message(message_id),
-                text=text,
-                entities=entities or None,
-                link_preview_options=NO_PREVIEW,
+                **body.of_send(),
                 reply_markup=keyboard,
             )
         except Migrated as moved:
@@ -213,30 +277,21 @@ class TelegramSender:
         except NotAsSent as refused:
             if not says(refused, *UNCHANGED):
                 raise
-        self.remember(chat, message_id, rendered)
+        self.remember(chat, message_id, body)
         return message_id
 
-    def remember(self, chat: str, message_id: str, rendered: Rendered) -> None:
-        self.shown[(chat, message_id)] = _digest(rendered)
+    def remember(self, chat: str, message_id: str, body: Body) -> None:
+        self.shown[(chat, message_id)] = _digest(body)
         self.shown.move_to_end((chat, message_id))
         while len(self.shown) > MAX_SHOWN:
             self.shown.popitem(last=False)
 
 
-def _is_private(chat: str) -> bool:
-    """Return whether only one person reads a chat: groups have other ids, and channels names."""
-    return chat.isdecimal()
-
-
-async def _partial(text: str, private: bool) -> Rendered:
-    return await apart(partial(render_partial, private=private), text)
-
-
-def _visible(rendered: Rendered, text: str) -> Rendered:
-    if is_visible(rendered[0]):
-        return rendered
-    written: Rendered = (text.strip()[:LIMIT], [])
-    return written if is_visible(written[0]) else (EMPTY, [])
+def _visible(body: Body, text: str) -> Body:
+    if is_visible(body.text):
+        return body
+    written = text.strip()[:LIMIT]
+    return Body(written if is_visible(written) else EMPTY)
 
 
 def _keyboard(buttons: Sequence[Button]) -> dict[str, Any]:
@@ -276,8 +331,8 @@ def _id_of(sent: dict[str, Any], place: Address) -> str:
     return message_of({**sent, "from": {"is_bot": True}}) if is_ephemeral(sent) else ""
 
 
-def _digest(rendered: Rendered) -> bytes:
-    return sha256(repr(rendered).encode("utf-8", "replace")).digest()
+def _digest(body: Body) -> bytes:
+    return sha256(repr(body).encode("utf-8", "replace")).digest()
 
 
 def draft_id(idem: str) -> int:

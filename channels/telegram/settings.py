@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, ClassVar, Final
 
-from pydantic import Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 
-from channels.settings import Address, BotSettings, per_second_field, proxy_field, some_of
+from channels.settings import Address, BotSettings, chosen, per_second_field, proxy_field, some_of
 
 RULES: Final = ("private", "mention", "reply", "name", "topic")
+MAX_RICH: Final = 1_000  # maximum number of chats that TAPEWAY_TELEGRAM__RICH may name
+_CHAT: Final = re.compile(r"-?[1-9]\d{0,18}", re.ASCII)
+
+
+def _checked_chats(value: str) -> str:
+    chats = chosen(value)
+    if len(chats) > MAX_RICH:
+        raise ValueError(f"at most {MAX_RICH} chats can be named")
+    for chat in sorted(chats):
+        if not _CHAT.fullmatch(chat):
+            raise ValueError(
+                f"{chat[:40]!r} is no id of a chat: an id is a number, such as -1001234567890 for"
+                " a group, with commas between ids"
+            )
+    return value
 
 
 class TelegramSettings(BotSettings):
@@ -33,6 +49,13 @@ class TelegramSettings(BotSettings):
         " its name; with `topic` every message in a forum topic where it was asked before.",
         examples=["private,mention,reply"],
     )
+    rich: Annotated[str, AfterValidator(_checked_chats)] = Field(
+        "",
+        description="Ids of the chats where answers are rich messages, with headings, lists, tables"
+        " and formulas as Telegram draws them, separated by commas; leave empty for none. Older"
+        " apps show only a placeholder in their place.",
+        examples=["-1001234567890,141"],
+    )
     webhook_url: Address = Field(
         "",
         description="Public https address at which Telegram reaches this gateway's"
@@ -55,3 +78,7 @@ class TelegramSettings(BotSettings):
         description="Maximum messages and edits per minute in a group; 0: no maximum.",
         examples=["20"],
     )
+
+    def rich_chats(self) -> frozenset[int]:
+        """Return the ids that `rich` lists."""
+        return frozenset(map(int, chosen(self.rich)))

@@ -74,6 +74,20 @@ WEBHOOK_REFUSED: Final = Trouble(
     "Use an https address that is reachable from the internet, or leave the setting empty to poll"
     " instead.",
 )
+RICH_CHAT_UNKNOWN: Final = Trouble(
+    "telegram.rich_chat_unknown",
+    "TAPEWAY_TELEGRAM__RICH names a chat that the bot does not know.",
+    "The id is misspelt, the bot has been removed from the chat, or the group has become a"
+    " supergroup, which has another id.",
+    "Correct the id in TAPEWAY_TELEGRAM__RICH, and restart. `tapeway access list` shows the ids of"
+    " open chats.",
+)
+PLACEHOLDER: Final = Trouble(
+    "telegram.placeholder",
+    "In place of an answer, an app shows that it does not support the message.",
+    "The chat gets rich messages, and the app is too old for them.",
+    "Update the app, or take the chat's id out of TAPEWAY_TELEGRAM__RICH, and restart.",
+)
 NOT_OPEN: Final = not_open("telegram", "/open@your_bot")
 NO_HISTORY: Final = Trouble(
     "telegram.no_history",
@@ -108,9 +122,11 @@ TROUBLES: Final = (
     WEBHOOK_ELSEWHERE,
     WEBHOOK_FAILS,
     WEBHOOK_REFUSED,
+    RICH_CHAT_UNKNOWN,
     NOT_OPEN,
     NO_HISTORY,
     SILENT_GROUP,
+    PLACEHOLDER,
     SLOW_GROUP,
     ANSWER_FAILED,
 )

@@ -26,6 +26,7 @@ from channels.slack import inbound as slack
 from channels.slack.format import render as to_mrkdwn
 from channels.telegram import format as telegram_format
 from channels.telegram import inbound as telegram
+from channels.telegram.rich_writer import rich_message
 from channels.web.format import linked_images, to_html
 from channels.web.inbound import addressed
 from gateway.errors import CommandRefused, SettingsError
@@ -111,6 +112,7 @@ def _markdown(text: str) -> None:
     linked_images(text)
     for piece in split(text, 400, len):
         telegram_format.render(piece)
+        rich_message(piece)
         discord_format.render(piece)
         to_mrkdwn(piece)
 

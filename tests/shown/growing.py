@@ -8,11 +8,12 @@ from typing import Final
 from channels.discord import format as discord
 from channels.slack import format as slack
 from channels.telegram import format as telegram
+from channels.telegram.rich_writer import rich_partial
 from tests.fakes.discord import reader as discord_reader
 from tests.fakes.slack import reader as slack_reader
 from tests.shown.compare import Shown
 from tests.shown.runs import Run, Source, read, words_in
-from tests.shown.targets import TARGETS, by_telegram
+from tests.shown.targets import TARGETS, by_rich, by_telegram
 from tests.shown.terminal import Growing
 
 STEPS: Final = 10
@@ -29,6 +30,11 @@ def _telegram(text: str) -> str:
     return by_telegram(telegram.render_partial(text))[0]
 
 
+def _rich(text: str) -> str:
+    message = rich_partial(text)
+    return by_rich(message)[0] if message else _telegram(text)
+
+
 def _discord(text: str) -> str:
     return discord_reader.read(discord.render_partial(text)).text
 
@@ -39,6 +45,7 @@ def _slack(text: str) -> str:
 
 _PARTLY: Final[dict[str, Callable[[str], str]]] = {
     "telegram": _telegram,
+    "rich": _rich,
     "discord": _discord,
     "slack": _slack,
 }

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from channels.discord import format as discord
 from channels.markdown.split import split
 from channels.slack import format as slack
 from channels.telegram import format as telegram
+from channels.telegram.rich_writer import rich_message, rich_size
 from tests.fakes.base.http import JsonObject
 from tests.fakes.discord import reader as discord_reader
 from tests.fakes.slack import reader as slack_reader
+from tests.fakes.telegram import rich_reader
 from tests.fakes.telegram.entities import checked
+from tests.fakes.telegram.rich import rich_content
 from tests.shown import terminal
 from tests.shown.compare import Shown
 
@@ -30,6 +33,23 @@ def on_telegram(text: str) -> Shown:
     """Return what people see on Telegram."""
     pieces = map(telegram.render, split(text, telegram.LIMIT, telegram.size))
     return _shown([by_telegram(piece) for piece in pieces if piece[0]])
+
+
+def by_rich(message: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Return the words of a rich message as the server keeps it, and the targets of its links."""
+    kept = rich_content({"rich_message": message})["rich_message"]
+    return rich_reader.shown(kept), rich_reader.addresses(kept)
+
+
+def on_rich(text: str) -> Shown:
+    """Return what people see in a chat of Telegram's that gets rich messages."""
+    found = []
+    for piece in split(text, telegram.LIMIT, rich_size):
+        if message := rich_message(piece):
+            found.append(by_rich(message))
+        elif (sent := telegram.render(piece))[0]:
+            found.append(by_telegram(sent))
+    return _shown(found)
 
 
 def on_discord(text: str) -> Shown:
@@ -62,6 +82,7 @@ def in_plain_text(text: str) -> Shown:
 
 TARGETS: Final[dict[str, Callable[[str], Shown]]] = {
     "telegram": on_telegram,
+    "rich": on_rich,
     "discord": on_discord,
     "slack": on_slack,
     "terminal": on_terminal,

@@ -52,6 +52,18 @@ _TELEGRAM: Final = {
     "Send /setjoingroups to @BotFather, choose the bot, then Enable.": (
         "请向 @BotFather 发送 /setjoingroups，选择机器人，然后选择 Enable。"
     ),
+    "TAPEWAY_TELEGRAM__RICH names a chat that the bot does not know.": (
+        "TAPEWAY_TELEGRAM__RICH 中有机器人不认识的聊天。"
+    ),
+    "The id is misspelt, the bot has been removed from the chat, or the group has become a"
+    " supergroup, which has another id.": (
+        "id 写错了、机器人已被移出该聊天，或者群组已升级为超级群组，id 随之改变。"
+    ),
+    "Correct the id in TAPEWAY_TELEGRAM__RICH, and restart. `tapeway access list` shows the ids of"
+    " open chats.": (
+        "请更正 TAPEWAY_TELEGRAM__RICH 中的 id 并重启。"
+        "`tapeway access list` 会列出已开放聊天的 id。"
+    ),
     "Telegram delivers the bot's messages to another address.": (
         "Telegram 把机器人的消息发送到另一个地址。"
     ),

@@ -243,6 +243,12 @@ _TELEGRAM: Final = {
         "助手回答什么：私聊；在群组中，提及它、回复它和叫它名字的消息；有 `topic` 时，"
         "还有曾向它提问的论坛话题中的每条消息。"
     ),
+    "Ids of the chats where answers are rich messages, with headings, lists, tables and formulas as"
+    " Telegram draws them, separated by commas; leave empty for none. Older apps show only a"
+    " placeholder in their place.": (
+        "在哪些聊天中以富文本消息回答（由 Telegram 绘制标题、列表、表格和公式）：填写聊天的 id，"
+        "用逗号分隔；留空则都不用。较旧的应用只会显示一个占位提示。"
+    ),
     "Public https address at which Telegram reaches this gateway's /webhooks/telegram. Leave"
     " empty to poll Telegram for updates.": (
         "Telegram 访问此网关 /webhooks/telegram 的公开 https 地址。留空则轮询 Telegram 的更新。"

@@ -18,6 +18,7 @@ from channels.telegram.troubles import (
     NO_GROUPS,
     NO_TOKEN,
     PRIVACY_MODE,
+    RICH_CHAT_UNKNOWN,
     SECOND_POLLER,
     TOKEN_REFUSED,
     TROUBLES,
@@ -236,3 +237,29 @@ async def test_a_proxy_that_refuses_is_not_an_unknown_outcome() -> None:
 def test_every_trouble_has_an_id_of_its_own() -> None:
     assert len({trouble.id for trouble in TROUBLES}) == len(TROUBLES)
     assert SECOND_POLLER in TROUBLES
+
+
+async def test_chats_with_rich_messages_are_known_or_named(fake: FakeTelegram) -> None:
+    fake.group(-5, "Ops")
+    fake.private_chat(fake.user(7, "Ada"))
+    fine = await examined(fake, rich="-5,7")
+    assert not troubles(fine)
+    assert (fine.results[-1].check, fine.results[-1].state) == ("telegram.rich", "ok")
+    moved = fake.migrate(-5)
+    fake.group(-6, "Others")
+    fake.kick_bot(-6)
+    (result,) = troubles(await examined(fake, rich="-5,-6,-7,7"))
+    assert (result.trouble, result.state) == (RICH_CHAT_UNKNOWN, "warning")
+    assert f"-5 has become {moved.id}" in result.says
+    assert "-6: Forbidden: bot was kicked" in result.says
+    assert "-7: " in result.says
+    assert "7: " not in result.says.replace("-7: ", "")
+
+
+async def test_only_ten_chats_with_rich_messages_are_asked_about(fake: FakeTelegram) -> None:
+    chats = ",".join(str(number) for number in range(1, 100))
+    await examined(fake, rich=chats)
+    assert len(fake.calls_of("getChat")) == 10
+    fake.fail("getChat", RetryAfter(3))
+    (result,) = troubles(await examined(fake, rich=chats))
+    assert (result.trouble, len(fake.calls_of("getChat"))) == (CONNECTION.limited, 11)

@@ -12,6 +12,7 @@ from channels.errors import DraftGone, SendRefused
 from channels.message import OutboundMessage
 from channels.telegram.address import address_of
 from channels.telegram.api import BotApi, Migrated, NotAsSent
+from channels.telegram.bodies import Body
 from channels.telegram.outbound import MAX_SHOWN, TelegramSender, draft_id
 from channels.telegram.settings import TelegramSettings
 from tests.fakes.telegram.faults import Refuse
@@ -257,7 +258,7 @@ async def test_taking_a_draft_away_twice_is_fine(bot: Bot) -> None:
 
 async def test_what_is_shown_is_remembered_of_so_many_messages_only(bot: Bot) -> None:
     for number in range(MAX_SHOWN + 5):
-        bot.sender.remember("7", str(number), ("", []))
+        bot.sender.remember("7", str(number), Body())
     assert len(bot.sender.shown) == MAX_SHOWN
     assert ("7", "0") not in bot.sender.shown
 

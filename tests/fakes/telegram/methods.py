@@ -12,6 +12,8 @@ from tests.fakes.telegram import rules
 from tests.fakes.telegram.calls import Action, Call
 from tests.fakes.telegram.part_methods import PartMethods, direct_topic
 from tests.fakes.telegram.posting import member_json
+from tests.fakes.telegram.rich import rich_content
+from tests.fakes.telegram.rich_reader import shown
 from tests.fakes.telegram.rules import Refusal, bad_request
 from tests.fakes.telegram.world import (
     DRAFT_SECONDS,
@@ -41,6 +43,7 @@ _ACTIONS: Final = frozenset(
 
 
 Method: TypeAlias = Callable[[JsonObject, Call], Any]
+Content: TypeAlias = Callable[[JsonObject, Call], JsonObject]
 
 
 @dataclass(slots=True)
@@ -56,7 +59,7 @@ class Methods(PartMethods):
 
     def __post_init__(self) -> None:
         for name in dir(self):
-            if name.startswith("on_"):
+            if name.startswith("on_") and (self.knows_rich or "rich" not in name):
                 self.named[name.removeprefix("on_").replace("_", "")] = getattr(self, name)
 
     # -- the bot itself ----------------------------------------------------------------------
@@ -93,21 +96,26 @@ class Methods(PartMethods):
     # -- sending -----------------------------------------------------------------------------
 
     def on_send_message(self, params: JsonObject, call: Call) -> JsonObject:
-        text = rules.given_text(params)
+        rules.given_text(params)
+        return self._say(params, call, self.text_content)
+
+    def on_send_rich_message(self, params: JsonObject, call: Call) -> JsonObject:
+        return self._say(params, call, lambda params, _call: rich_content(params))
+
+    def _say(self, params: JsonObject, call: Call, content: Content) -> JsonObject:
         chat = rules.open_chat(self.people.world, params)
         topic = rules.open_topic(chat, params)
-        fit, call.dropped_entities = rules.fit_text(text, params)
+        said = content(params, call)
         is_ephemeral = "ephemeral_message_parameters" in params
         reply_to = None if is_ephemeral else rules.replied_to(chat, params)
         rules.keyboard(params)
         self._charge(chat)
         if is_ephemeral:
-            return self.send_ephemeral(chat, fit, params)
-        content: JsonObject = {"text": fit.text} | direct_topic(chat, params)
-        if fit.entities:
-            content["entities"] = fit.entities
-        found = self._post(chat, content, params, call, topic, reply_to)
-        chat.messages[found["message_id"]].previews = rules.previews(params, fit)
+            return self.send_ephemeral(chat, said, params)
+        said |= direct_topic(chat, params)
+        found = self._post(chat, said, params, call, topic, reply_to)
+        message = chat.messages[found["message_id"]]
+        message.previews = rules.previews(params, message.text, message.entities)
         return found
 
     def on_send_photo(self, params: JsonObject, call: Call) -> JsonObject:
@@ -129,28 +137,25 @@ class Methods(PartMethods):
         return self._send_file("voice", content, params, call)
 
     def on_edit_message_text(self, params: JsonObject, call: Call) -> JsonObject:
-        text = rules.given_text(params)
+        if not self.has_rich(params):
+            rules.given_text(params)
         chat = rules.open_chat(self.people.world, params)
         message = self._own(chat, params.get("message_id"))
-        if "text" not in message.json:
+        if not {"text", "rich_message"} & set(message.json):
             raise bad_request("there is no text in the message to edit")
-        fit, call.dropped_entities = rules.fit_text(text, params, too_long="MESSAGE_TOO_LONG")
+        said = self.new_content(params, call, too_long="MESSAGE_TOO_LONG")
         # Without a new keyboard some servers keep the old one: only an empty one surely removes it.
         markup = rules.keyboard(params) if "reply_markup" in params else message.markup
-        if (fit.text, fit.entities, markup) == (message.text, message.entities, message.markup):
+        if (said, markup) == (message.content, message.markup):
             raise bad_request(
                 "message is not modified: specified new message content and reply markup are "
                 "exactly the same as a current content and reply markup of the message"
             )
         self._charge(chat)
-        message.json |= {"text": fit.text, "edit_date": self.people.now}
-        message.json.pop("entities", None)
-        if fit.entities:
-            message.json["entities"] = fit.entities
+        message.say(said)
+        message.json["edit_date"] = self.people.now
         _set_markup(message, markup)
-        message.previews = rules.previews(params, fit)
-        message.edits += 1
-        message.history.append(fit.text)
+        message.previews = rules.previews(params, message.text, message.entities)
         call.message_id = message.message_id
         return message.json
 
@@ -173,22 +178,26 @@ class Methods(PartMethods):
         return True
 
     def on_send_message_draft(self, params: JsonObject, call: Call) -> bool:
+        empty = not params.get("text")
+        return self._draft(params, {"text": ""} if empty else self.text_content(params, call))
+
+    def on_send_rich_message_draft(self, params: JsonObject, _call: Call) -> bool:
+        return self._draft(params, rich_content(params))
+
+    def _draft(self, params: JsonObject, said: JsonObject) -> bool:
         chat = rules.open_chat(self.people.world, params)
         if chat.kind != "private":
             raise bad_request("TEXTDRAFT_PEER_INVALID")
         draft_id = params.get("draft_id")
         if not isinstance(draft_id, int) or draft_id == 0:
             raise bad_request("RANDOM_ID_INVALID")
-        text = str(params.get("text") or "")
-        entities: list[JsonObject] = []
-        if text:
-            fit, call.dropped_entities = rules.fit_text(text, params)
-            text, entities = fit.text, fit.entities
         topic = rules.open_topic(chat, params)
         thread = topic.id if topic is not None else None
         stop = bool(params.get("can_stop"))
         now = self.people.clock()
-        self.people.world.draft(Draft(chat.id, draft_id, text, entities, thread, now, stop))
+        entities, rich = said.get("entities", []), said.get("rich_message")
+        text = shown(rich) if rich else said["text"]
+        self.people.world.draft(Draft(chat.id, draft_id, text, entities, thread, now, stop, rich))
         return True
 
     def on_send_chat_action(self, params: JsonObject, _call: Call) -> bool:

@@ -8,8 +8,8 @@ from typing import Final
 from tests.fakes.base.http import JsonObject
 from tests.fakes.telegram import rules
 from tests.fakes.telegram.calls import Call
-from tests.fakes.telegram.entities import Text
 from tests.fakes.telegram.parts import ephemeral
+from tests.fakes.telegram.rich import rich_content
 from tests.fakes.telegram.rules import Refusal, bad_request
 from tests.fakes.telegram.webhook_methods import WebhookMethods
 from tests.fakes.telegram.world import Chat, Message
@@ -34,17 +34,39 @@ def direct_topic(chat: Chat, params: JsonObject) -> JsonObject:
 
 @dataclass(slots=True)
 class PartMethods(WebhookMethods):
-    """Answer the methods for ephemeral messages."""
+    """Answer the methods for ephemeral messages; say what a message's new content is.
+
+    Without `knows_rich` the server is older than rich messages.
+    """
+
+    knows_rich: bool = True
+
+    def has_rich(self, params: JsonObject) -> bool:
+        """Return whether a call has a rich message that the server knows to read."""
+        return self.knows_rich and "rich_message" in params
+
+    def text_content(
+        self, params: JsonObject, call: Call, too_long: str = "message is too long"
+    ) -> JsonObject:
+        """Return the fields of a message that keep the text of a call."""
+        text = rules.given_text(params)
+        fit, call.dropped_entities = rules.fit_text(text, params, too_long=too_long)
+        return {"text": fit.text} | ({"entities": fit.entities} if fit.entities else {})
+
+    def new_content(
+        self, params: JsonObject, call: Call, too_long: str = "message is too long"
+    ) -> JsonObject:
+        """Return what an edited message says then, text or a rich message."""
+        if not self.has_rich(params):
+            return self.text_content(params, call, too_long)
+        if params.get("text"):
+            raise bad_request("text and rich_message can't be used together")
+        return rich_content(params)
 
     def on_edit_ephemeral_message_text(self, params: JsonObject, call: Call) -> bool:
         message = self._own_ephemeral(params)
-        fit, call.dropped_entities = rules.fit_text(rules.given_text(params), params)
-        message.json |= {"text": fit.text}
-        message.json.pop("entities", None)
-        message.json |= {"entities": fit.entities} if fit.entities else {}
+        message.say(self.new_content(params, call))
         message.markup = rules.keyboard(params)
-        message.edits += 1
-        message.history.append(fit.text)
         return True
 
     def on_delete_ephemeral_message(self, params: JsonObject, _call: Call) -> bool:
@@ -54,7 +76,7 @@ class PartMethods(WebhookMethods):
         del chat.ephemerals[place]
         return True
 
-    def send_ephemeral(self, chat: Chat, fit: Text, params: JsonObject) -> JsonObject:
+    def send_ephemeral(self, chat: Chat, content: JsonObject, params: JsonObject) -> JsonObject:
         """Send a message that only one person sees, if the bot may."""
         world = self.people.world
         if chat.kind not in ("group", "supergroup") or chat.direct_messages:
@@ -63,9 +85,6 @@ class PartMethods(WebhookMethods):
         if receiver is None or receiver.is_bot:
             raise bad_request("USER_ID_INVALID")
         self._check_right(chat, params)
-        content: JsonObject = {"text": fit.text}
-        if fit.entities:
-            content["entities"] = fit.entities
         now, at = self.people.now, self.people.clock()
         message = ephemeral(chat, world.bot, receiver, content, now, mine=True, at=at)
         message.markup = rules.keyboard(params)

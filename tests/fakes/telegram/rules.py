@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -177,12 +177,14 @@ def press_of(world: World, params: JsonObject, now: float) -> Press:
     return press
 
 
-def previews(params: JsonObject, fit: Text) -> bool:
-    """Return whether people see a preview of a link in a message."""
+def previews(params: JsonObject, text: str, entities: Sequence[JsonObject]) -> bool:
+    """Return whether people see a preview of a link in a message; a rich one has none."""
+    if "rich_message" in params:
+        return False
     options = params.get("link_preview_options") or {}
     if options.get("is_disabled") or params.get("disable_web_page_preview"):
         return False
-    found = [*fit.entities, *detected(fit.text)]
+    found = [*entities, *detected(text)]
     return any(entity["type"] in ("url", "text_link") for entity in found)
 
 

@@ -37,8 +37,8 @@ class FakeTelegram(FakeServer[Call, Fault], People):
     `messages` has what the bot said, `polls` how many getUpdates are under way. With `limits`,
     more than Telegram allows is answered with 429 and counted in `too_many`. With
     `unknown_methods_true` it is a sloppy server of someone else: true to every unknown method, few
-    fields in getMe. `clock` gives seconds; limits, drafts and dates go by it, long polls by the
-    event loop.
+    fields in getMe; it is older than rich messages, as one without `knows_rich` is. `clock` gives
+    seconds; limits, drafts and dates go by it, long polls by the event loop.
     """
 
     def __init__(
@@ -51,6 +51,7 @@ class FakeTelegram(FakeServer[Call, Fault], People):
         clock: Callable[[], float] = time.monotonic,
         can_read_all_group_messages: bool = True,
         unknown_methods_true: bool = False,
+        knows_rich: bool = True,
     ) -> None:
         number = token.partition(":")[0]
         bot_id = int(number) if number.isdigit() else _BOT_ID
@@ -60,7 +61,12 @@ class FakeTelegram(FakeServer[Call, Fault], People):
         self.token = token
         self.base_file_url = ""
         self._unknown_true = unknown_methods_true
-        self._methods = Methods(self, Limits() if limits else None, few_fields=unknown_methods_true)
+        self._methods = Methods(
+            self,
+            Limits() if limits else None,
+            few_fields=unknown_methods_true,
+            knows_rich=knows_rich and not unknown_methods_true,
+        )
         self._revoked = False
         self._silent: asyncio.Event | None = None
         self.polls = 0

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tests.fakes.base.http import JsonObject
+from tests.fakes.telegram.rich_reader import shown
 
 MAX_DOWNLOAD: Final = 20 * 1024 * 1024
 DRAFT_SECONDS: Final = 30.0
@@ -62,8 +63,28 @@ class Message:
 
     @property
     def text(self) -> str:
-        """Return the text or the caption; "" for a message without."""
+        """Return the text, the caption or the words of the blocks; "" for a message without."""
+        if self.rich is not None:
+            return shown(self.rich)
         return str(self.json.get("text", self.json.get("caption", "")))
+
+    @property
+    def rich(self) -> JsonObject | None:
+        """Return what is kept of a rich message."""
+        return self.json.get("rich_message")
+
+    @property
+    def content(self) -> JsonObject:
+        """Return what a bot can edit: the text with its entities, or the rich message."""
+        return {name: self.json[name] for name in _CONTENT if name in self.json}
+
+    def say(self, content: JsonObject) -> None:
+        """Say something else from now on."""
+        for name in _CONTENT:
+            self.json.pop(name, None)
+        self.json |= content
+        self.edits += 1
+        self.history.append(self.text)
 
     @property
     def entities(self) -> list[JsonObject]:
@@ -180,6 +201,7 @@ class Draft:
     topic: int | None
     at: float
     can_stop: bool = False
+    rich: JsonObject | None = None
 
 
 class World:
@@ -315,6 +337,8 @@ class World:
         user = self.users.get(user_id) or User(user_id, "Deleted Account")
         return chat.members.get(user_id, (user, "left"))
 
+
+_CONTENT: Final = ("text", "entities", "rich_message")
 
 _EXTERNAL: Final = frozenset(
     (

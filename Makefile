@@ -223,8 +223,9 @@ reference: $(VENV)/.dev ## write the generated parts of docs/reference from the 
 census: ## write tests/census/*.json: every path in the messages of the platforms' own types
 	cd tests/census && npm install --silent --no-audit --no-fund --no-package-lock && node census.mjs
 
-picture: $(VENV)/.dev ## draw the pictures of the terminal chat and of the console in docs/images
+picture: $(VENV)/.dev ## draw the pictures of the terminal chat, the page and the console in docs/images
 	$(BIN)/python -m tests.gateway.cli.chat.picture
+	$(BIN)/python -m tests.pages.pictures
 	$(BIN)/python -m tests.gateway.console.pictures
 
 docs: $(VENV)-docs/.made ## the documentation as a site, in site/; a broken link is an error

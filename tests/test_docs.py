@@ -153,7 +153,29 @@ def test_the_readme_is_short_and_names_the_commands_of_the_chats() -> None:
     text = (ROOT / "README.md").read_text()
     assert len(text.splitlines()) <= 120
     named = [name for name in COMMANDS if name != "start"]  # the platforms' own way to say hello
-    assert [name for name in named if f",{name}" not in text] == []
+    assert [name for name in named if f"`/{name}`" not in text] == []
+
+
+def test_each_picture_of_the_docs_is_on_a_page_small_and_drawn_by_make_picture() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    recipe = makefile.partition("\npicture:")[2].partition("\n\n")[0]
+    scripts = [
+        (ROOT / f"{module.replace('.', '/')}.py").read_text()
+        for module in re.findall(r"python -m ([\w.]+)", recipe)
+    ]
+    drawn = "".join(scripts)
+    shown = {
+        (page.parent / str(token.attrGet("src"))).resolve()
+        for page in PAGES
+        for token in tokens_of(page)
+        if token.type == "image"
+    }
+    pictures = set((ROOT / "docs" / "images").iterdir())
+    assert pictures == shown
+    for picture in pictures:
+        assert picture.stat().st_size < 400_000, picture.name
+        part = picture.stem.rpartition("-")[2]
+        assert f'"{picture.name}"' in drawn or f'"{part}"' in drawn, picture.name
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
@@ -161,7 +183,9 @@ def test_a_chinese_page_has_the_parts_commands_and_settings_of_the_english_one(p
     def outline(path: Path) -> tuple[int, set[str]]:
         text = path.read_text().replace(".zh-CN.md", ".md")
         named = re.findall(
-            r"\btapeway [a-z]+\b|TAPEWAY_[A-Z_]+|`,[\w.]+|^make \w+|(?<=\]\().*?(?=\))", text, re.M
+            r"\btapeway [a-z]+\b|TAPEWAY_[A-Z_]+|`[,/][\w.]+|^make \w+|(?<=\]\().*?(?=\))",
+            text,
+            re.M,
         )
         return text.count("\n## "), set(named)
 

@@ -47,6 +47,16 @@ class LinkFilter:
         """Return how much of the text may have to be looked at again."""
         return len(self._block)
 
+    @property
+    def waits(self) -> bool:
+        """Whether words wait for the end of their block."""
+        return self._waits
+
+    @property
+    def rest(self) -> str:
+        """What has not passed yet, with the word that has begun to."""
+        return self._block[_context(self._block, self._passed) :]
+
     def whole(self, text: str) -> str:
         return self.feed(text) + self.end()
 

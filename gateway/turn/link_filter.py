@@ -19,7 +19,7 @@ from tape.entry import event
 from tape.turn_events import LINKS_CUT
 
 MAX_INLINE_CHARACTERS: Final = 4_000
-_MAYBE: Final = re.compile(r"[.:/@]\S")
+_MAYBE: Final = re.compile(r"[.:/@&]\S|\]\(")
 _STREAMED: Final[tuple[EventKind, ...]] = ("text", "reasoning")
 
 
@@ -38,10 +38,15 @@ class AnswerLinks:
         stream = LinkFilter(self._judge)
         return await self._run(lambda: stream.whole(text), text, len(text))
 
-    async def _run(self, work: Callable[[], str], text: str, size: int) -> str:
-        """Filter a text; what may take long leaves the event loop to others."""
-        reads = not self._judge.has_read and _MAYBE.search(text) is not None
-        if reads or size >= MAX_INLINE_CHARACTERS:
+    async def _run(
+        self, work: Callable[[], str], text: str, size: int, *, waits: bool = False
+    ) -> str:
+        """Filter a text; what may take long leaves the event loop to others.
+
+        It `waits` if something before it has to be looked at as well.
+        """
+        may_be_long = size >= MAX_INLINE_CHARACTERS or not self._judge.has_read
+        if may_be_long and (waits or _MAYBE.search(text)):
             return await anyio.to_thread.run_sync(work)
         return work()
 
@@ -63,7 +68,7 @@ class AnswerLinks:
         if happened.kind in _STREAMED:
             return await self._delta(happened)
         rests = [
-            (kind, await self._run(waiting.end, ".a" if waiting else "", len(waiting)))
+            (kind, await self._run(waiting.end, waiting.rest, len(waiting)))
             for kind, waiting in self._streams.items()
         ]
         shown = [AgentEvent(kind, {"delta": rest}) for kind, rest in rests if rest]
@@ -82,7 +87,8 @@ class AnswerLinks:
         else:
             stream = self._streams.setdefault(happened.kind, LinkFilter(self._judge))
             given = delta
-            delta = await self._run(lambda: stream.feed(given), given, len(stream))
+            size = len(stream) + len(given)
+            delta = await self._run(lambda: stream.feed(given), given, size, waits=stream.waits)
         return [replace(happened, data={**happened.data, "delta": delta})] if delta else []
 
     def _record(self) -> None:

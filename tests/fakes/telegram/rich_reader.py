@@ -26,7 +26,7 @@ def _shown(block: JsonObject) -> str:
         case "table":
             rows = ((words(cell.get("text", "")) for cell in row) for row in block["cells"])
             return "\n".join(" | ".join(row) for row in rows)
-    return words(block["text"])
+    return words(block.get("text", ""))  # people send blocks that no bot writes
 
 
 def _shown_item(item: JsonObject) -> str:
@@ -40,7 +40,7 @@ def words(text: Any) -> str:
         return text
     if isinstance(text, list):
         return "".join(map(words, text))
-    return str(text["expression"]) if "expression" in text else words(text["text"])
+    return str(text["expression"]) if "expression" in text else words(text.get("text", ""))
 
 
 def addresses(text: Any) -> list[str]:

@@ -1,6 +1,7 @@
 """Takes the pictures of the console in the documentation, of a gateway with a Telegram of our own.
 
-Run `python -m tests.gateway.console.pictures`, or `make picture`. Chromium has to be installed.
+Run `python -m tests.gateway.console.pictures`, or `make picture`. Chromium has to be installed, and
+a font that has Chinese characters.
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ TALK: Final = (
     (610, "lunch", "Cleo", "Yes, the noodle place", ""),
     (560, "lunch", "Ben", "How long is it open?", "Until 15:00, says its page."),
     (530, "clay", "Dora", "Does anybody know when the clay comes?", ""),
-    (470, "glaze", "Ben", "Which cone was the blue one for?", "Cone 6. Cleo tested it in May."),
     (420, "kiln", "Dora", "I can bring the bowls on Friday", ""),
     (365, "lunch", "Ana", "Keep me a seat", ""),
     (330, "clay", "Cleo", "Thursday, they wrote", ""),
     (250, "kiln", "Ana", "So what is the plan for Friday?", "Bisque the bowls, then cone 6."),
     (190, "lunch", "Ben", "Table for three it is", ""),
+    (110, "glaze", "Ben", "Which cone was the blue one for?", "Cone 6. Cleo tested it in May."),
 )
 WITH_TOOL: Final = "How long is it open?"
 LINES: Final = ("Morning!", "Thanks", "See you at six", "That worked", "I will look", "On my way")

@@ -192,10 +192,10 @@ class LinkJudge:
         rest = f"{address.query}{address.fragment}"
         for one in {address.path, path}:
             inside += [f"{one[found.start() :]}{rest}" for found in _SCHEMED.finditer(one)]
-        return not any(self._tells(one, depth + 1) for one in inside)
+        return not any(self._says_more(one, depth + 1) for one in inside)
 
-    def _tells(self, inside: str, depth: int) -> bool:
-        """Return whether a link inside another one may tell its host a part of a code."""
+    def _says_more(self, inside: str, depth: int) -> bool:
+        """Return whether a link inside another one may give its host a part of a code."""
         verdict = self._judged(inside, depth=depth)
         return verdict.cut or (not verdict.whole and bool(_DIGITS.search(folded(inside))))
 

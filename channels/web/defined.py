@@ -26,6 +26,8 @@ _REFERENCE: Final = re.compile(
     rf"(?<!\\)\[(?P<text>(?:{_LABEL}|\[{_LABEL}{{0,999}}\](?:\([^()\n]*\))?){{1,999}})\]"
     rf"(?:\[(?P<label>{_LABEL}{{0,999}})\])?(?![\[(:])"
 )
+_ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
+_UNFIT: Final = re.compile(r"[<>\\\s]")
 
 
 class _Definition(NamedTuple):
@@ -74,7 +76,9 @@ def _defined(candidates: list[re.Match[str]], events: list[MarkdownEvent]) -> It
         if start not in begins and found.start() != last + 1:
             continue
         last = found.end()
-        target = re.sub(r"[<>\\\s]", "", found["angled"] or found["bare"] or "")
+        target = _ESCAPED.sub(r"\1", found["angled"] or found["bare"] or "")
+        if _UNFIT.search(target):
+            continue  # readers would differ on where it leads
         title = found["double"] or found["single"] or found["round"] or ""
         ended = '"{}"'.format(re.sub(r"[\\\"]", r"\\\g<0>", title)) if title else ""
         yield _Definition(

@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from channels.room.session import NOBODY, OWNER, PageSession
 from gateway.clock import Clock
-from gateway.http.limits import network_of
+from gateway.http.limits import READS, network_of
 from gateway.http.peers import Peer, is_loopback
 from gateway.http.sessions import Sessions
 from tape.errors import StoreUnavailable
@@ -155,7 +155,17 @@ class Guard:
             refused = await self._refuse(scope)
         except StoreUnavailable:
             refused = _away()
-        started = False
+        started = asked = False
+
+        async def receive_from_known() -> Message:
+            """Receive a body whose sender is still let in at its end, however long it took."""
+            nonlocal refused, asked
+            message = await receive()
+            is_last = message["type"] == "http.request" and not message.get("more_body", False)
+            if is_last and not asked and scope["method"] not in READS:
+                asked = True
+                refused = await self._refuse(scope)
+            return message if refused is None else {"type": "http.disconnect"}
 
         async def send_with_headers(message: Message) -> None:
             nonlocal started
@@ -168,7 +178,10 @@ class Guard:
             await send(message)
 
         try:
-            await (refused or self._app)(scope, receive, send_with_headers)
+            if refused is None:
+                await self._app(scope, receive_from_known, send_with_headers)
+            if refused is not None and not started:
+                await refused(scope, receive, send_with_headers)
         except StoreUnavailable:
             if started:
                 raise

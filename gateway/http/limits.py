@@ -26,7 +26,7 @@ BODY_SECONDS: Final = 30.0  # maximum seconds without progress of a request's bo
 ANSWER_SECONDS: Final = 30.0  # maximum seconds in which a client reads nothing of an answer
 MAX_BODY_BYTES: Final = 1_000_000
 
-_READS: Final = ("GET", "HEAD", "OPTIONS")
+READS: Final = ("GET", "HEAD", "OPTIONS")
 _STREAMED: Final = ("/api/tapes/import",)
 """Paths that limit their bodies themselves."""
 
@@ -213,7 +213,7 @@ class BodyLimit:
             await _too_long()(scope, receive, send)
 
     def _refuse(self, scope: Scope) -> JSONResponse | None:
-        if scope["method"] in _READS:
+        if scope["method"] in READS:
             return None
         headers, path = Headers(scope=scope), scope["path"]
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -14,10 +14,16 @@ _DOTS: Final = str.maketrans({"\u3002": ".", "\uff0e": ".", "\uff61": "."})
 _LABEL: Final = re.compile(r"(?!-)[\w-]+")
 _IPV4: Final = re.compile(r"(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2})")
 _NUMBER: Final = re.compile(r"(?:0x[0-9a-f]*|\d+)", re.IGNORECASE)
+_TWO_HOSTS: Final = re.compile(r"[^/?#\\]*\\[^/?#]*@")
+"""A browser ends the host at a backslash; to other readers, what is before the sign is a user."""
+
 _ESCAPES: Final = re.compile(r"%[0-9a-fA-F]{2}")
 _ODD: Final = re.compile(
     r"\d|[\u00ad\u0300-\u036f\u061c\u180b-\u180f\u1ab0-\u1aff\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    r"\u20d0-\u20ff\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
+    r"\u20d0-\u20ff\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff"
+    # Digits in circles and of old scripts, which are no decimals and have no other form.
+    r"\u1369-\u1371\u19da\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792"
+    r"\U00010a40-\U00010a43\U00010e60-\U00010e68\U00011052-\U0001105a]"
 )
 _ROUNDS: Final = 3
 
@@ -67,6 +73,8 @@ def read(link: str, *, is_target: bool = False) -> LinkParts:
         start, rest = "https://", text.lstrip("/\\")
     elif is_target:
         return LinkParts("relative")
+    if _TWO_HOSTS.match(rest):
+        return LinkParts("web", start, scheme=scheme)
     place, path, query, fragment = _parted(rest)
     user, at, server = place.rpartition("@")
     host, port = _host(server)
@@ -88,6 +96,8 @@ def _parted(rest: str) -> tuple[str, str, str, str]:
 def _host(server: str) -> tuple[str, str]:
     """Return a host that names one place for every reader, or "", and the port."""
     host, colon, port = server.partition(":")
+    if _ESCAPES.search(host) and host.isascii() and unquote(host).isascii():
+        return "", port  # which nobody writes who has nothing to hide
     host = unicodedata.normalize("NFKC", unquote(host).translate(_DOTS)).lower().rstrip(".")
     if colon and not re.fullmatch(r"[0-9]{0,5}", port):
         return "", port

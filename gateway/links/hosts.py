@@ -8,11 +8,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from gateway.links.address import WEB, LinkParts
+from gateway.links.address import WEB, LinkParts, decoded
 
 _PORTS: Final = ("", "80", "443")
 _BELOW: Final = re.compile(r"(?:[a-z][a-z-]{0,19}\.){1,2}")
-_LOCALE: Final = re.compile(r"[a-z]{2}(?:[-_][A-Za-z]{2,4})?")
+_LOCALE: Final = re.compile(r"[a-z]{2}(?:[-_][a-z]{2,4})?")
+_DOTS: Final = frozenset({".", ".."})
 _AWAY_TEXT: Final = (
     "amp auth authorize away click connect download editor embed exit goto intent leave live"
     " login logout oauth oauth2 out outgoing people play playground proxy redir redirect repl"
@@ -20,6 +21,9 @@ _AWAY_TEXT: Final = (
 )
 _AWAY: Final = frozenset(_AWAY_TEXT.split())
 """What a path begins with that may send its reader on, or run what somebody left there."""
+
+_RUNS: Final = frozenset({"lite", "repl", "try-jupyter"})
+"""What runs a program that stands in the link, wherever in a path: notebooks in the browser."""
 
 
 class SharedHosts:
@@ -52,11 +56,17 @@ def _ends(labels: str, end: int) -> Iterable[int]:
 
 
 def _leads_away(path: str) -> bool:
-    parts = [part for part in path.split("/") if part]
+    text = decoded(path)
+    if text is None:
+        return True
+    # Servers and browsers read what is encoded, and go back at dots.
+    parts = [part.lower() for part in text.replace("\\", "/").split("/") if part]
+    if not _RUNS.isdisjoint(parts) or not _DOTS.isdisjoint(parts):
+        return True
     if parts and _LOCALE.fullmatch(parts[0]):
         parts = parts[1:]
     # What begins with a tilde is somebody's own.
-    return bool(parts) and (parts[0].lower() in _AWAY or parts[0].startswith("~"))
+    return bool(parts) and (parts[0] in _AWAY or parts[0].startswith("~"))
 
 
 @cache

@@ -43,6 +43,7 @@ _RESERVED: Final = "%!#$&'()*+,/:;=?@[]~"
 STOPS: Final = re.compile(rf"[{WIDE_STOPS}\u3008-\u3011\uff08\uff09\u201c\u201d]")
 """Punctuation that ends an address in Chinese and Japanese, which have no blanks there."""
 
+_ENDS_LINK: Final = re.compile(r"[\u00ab\u00bb\u2000-\u200b\u200e\u200f\u2016-\u206f]")
 _WORD: Final = re.compile(r"[^\W_]+")
 _DIGITS: Final = re.compile(r"\d")
 _SCHEMED: Final = re.compile(r"[a-z][a-z0-9+.-]{1,20}:[/\\]", re.IGNORECASE)
@@ -162,13 +163,16 @@ class LinkJudge:
         if address.kind == "mail":
             return self._mail(link, address)
         may_lead = address.host and not address.user and self._leads_nowhere_else(address, depth)
+        may_lead = may_lead and _is_one(link)
         if may_lead and (self._hosts.holds(address) or self._is_asked_for(address)):
             return Verdict(link, host, False, True)
         return self._cut(link, address, counts=not depth)
 
     def _mail(self, link: str, address: LinkParts) -> Verdict:
         mine = [address.user.rstrip("@"), *address.labels]
-        if address.host and not any(map(self._is_bad, mine)):
+        said = "".join(_DIGITS.findall(folded("".join(mine))))
+        is_told = any(map(self._is_bad, mine)) or self._codes.holds_digits(said)
+        if address.host and not is_told:
             return Verdict(link, address.host, False, False, "mail")
         return Verdict("", address.host and self._clean_host(address), True, False, "mail")
 
@@ -182,11 +186,18 @@ class LinkJudge:
             text = decoded(given.replace("+", " "))
             if text is None:
                 return False
-            inside += [text[start:end] for start, end in spans(text)]
-            inside += [text[one.start() :] for one in _SCHEMED.finditer(text)]
+            for one in {given, text}:
+                inside += [one[start:end] for start, end in spans(one)]
+                inside += [one[found.start() :] for found in _SCHEMED.finditer(one)]
         rest = f"{address.query}{address.fragment}"
-        inside += [f"{path[one.start() :]}{rest}" for one in _SCHEMED.finditer(path)]
-        return not any(self._judged(one, depth=depth + 1).cut for one in inside)
+        for one in {address.path, path}:
+            inside += [f"{one[found.start() :]}{rest}" for found in _SCHEMED.finditer(one)]
+        return not any(self._says_more(one, depth + 1) for one in inside)
+
+    def _says_more(self, inside: str, depth: int) -> bool:
+        """Return whether a link inside another one may give its host a part of a code."""
+        verdict = self._judged(inside, depth=depth)
+        return verdict.cut or (not verdict.whole and bool(_DIGITS.search(folded(inside))))
 
     def _is_asked_for(self, address: LinkParts) -> bool:
         """Return whether the question says each value and each part of the path."""
@@ -231,7 +242,7 @@ class LinkJudge:
         """Return whether a link says, with those before it, too much of one code."""
         told = [piece for piece in path.split("/") if not self._is_asked(piece)]
         told = told if len(told) > self._known_parts(address) else []
-        if address.host not in self._named and (address.start or path):
+        if address.host not in self._named and not _is_file(address):
             told += [unicode_label(label) or "" for label in address.labels]
         if self._codes.spread(folded(decoded(one) or "") for one in (address.port, *told)):
             return True
@@ -279,7 +290,8 @@ class LinkJudge:
 
     def _is_asked(self, piece: str) -> bool:
         """Return whether the question says all numbers of a part."""
-        words = [word for word in _WORD.findall(decoded(piece) or "%") if _DIGITS.search(word)]
+        text = folded(decoded(piece) or "%")
+        words = [word for word in _WORD.findall(text) if _DIGITS.search(word)]
         return (
             len(piece) <= MAX_PART_CHARACTERS and bool(words) and all(map(self._times_asked, words))
         )
@@ -297,7 +309,15 @@ class LinkJudge:
         text = unicode_label(text) if text is not None else None
         if text is None or len(text) > MAX_PART_CHARACTERS or not text.isprintable():
             return True
-        return self._codes.holds(folded(text)) or _SCHEMED.search(text) is not None
+        # A server sees what is encoded as it was written, too.
+        is_told = any(self._codes.holds(folded(one)) for one in {text, piece})
+        return is_told or _SCHEMED.search(text) is not None
+
+
+def _is_one(link: str) -> bool:
+    """Return whether no other link begins behind a sign that ends links on Telegram."""
+    found = _ENDS_LINK.search(link)
+    return found is None or not any(spans(link, found.start()))
 
 
 def _is_file(address: LinkParts) -> bool:

@@ -34,8 +34,11 @@ _VANISHES: Final = re.compile(
 _TARGET: Final = re.compile(
     r"\](?:\(|:)(?=\s{0,9}(?:<([^<>\n]{0,800})>?|((?:(?!\][(:])\S){0,800})))"
 )
-_MORE: Final = re.compile(r"[.,;:!?*_~|'\\)\]]{0,100}(?=[^\W_]|[/?#=&%])")
-_MORE_IN_PROSE: Final = re.compile(r"[.,;:!?*_~|'\\)\]\"`>}]{0,100}(?=[^\W_]|[/?#=&%])")
+_MORE: Final = re.compile(r"(?:[^\w\s<>\"`}]|_)*+(?=[^\W_])")
+_MORE_IN_PROSE: Final = re.compile(r"(?:[^\w\s<]|_)*+(?=[^\W_])")
+_MAX_BEFORE: Final = 300
+_BREAKS_HOST: Final = re.compile(r"[^\w.~\u00c0-\U0010ffff-]|\s")
+_BREAKS_USER: Final = re.compile(r"[/\[\]{}()'`<>\"\u00ab\u00bb\s]")
 _WORDS: Final = re.compile(r"\S+")
 _HINT: Final = re.compile(r"[.:@/\u3002\uff0e\uff61]\S|&|\][(:]")
 _CLEAR: Final = re.compile(r"[:.@/]")
@@ -159,15 +162,36 @@ def _replaced(
     for start, end in spans(text):
         link = text[start:end]
         verdict = judge.of(link)
+        apart = " " if _has_begun(text, start, link) else ""
         stop = STOPS.search(link) if verdict.cut else None
         if stop and not judge.of(link[: stop.start()]).cut:
-            yield start, end, f"{link[: stop.start()]} {link[stop.start() :]}"
+            yield start, end, f"{apart}{link[: stop.start()]} {link[stop.start() :]}"
         elif verdict.cut:
             if noted:
                 judge.note_cut(link, verdict)
-            yield start, end, _bare(verdict)
+            yield start, end, f"{apart}{_bare(verdict)}"
         elif "/" in link and runs_on(end):
-            yield start, end, f"{link} "
+            yield start, end, f"{apart}{link} "
+        elif apart:
+            yield start, end, f"{apart}{link}"
+
+
+def _has_begun(text: str, start: int, link: str) -> bool:
+    """Return whether Telegram may see a digit before a link as a part of it.
+
+    Its hosts and users have signs that no other platform takes for a part of an address.
+    """
+    if "://" in link:
+        return False
+    breaks = _BREAKS_USER if "@" in link else _BREAKS_HOST
+    for at in range(start - 1, max(0, start - _MAX_BEFORE) - 1, -1):
+        if text[at] == "@":
+            breaks = _BREAKS_USER
+        elif breaks.match(text, at):
+            return False
+        elif text[at].isdigit():
+            return True
+    return False
 
 
 def _runs_on(text: str, end: int, *, in_prose: bool) -> bool:

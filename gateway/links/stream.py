@@ -18,6 +18,13 @@ MAX_OPEN_CHARACTERS: Final = 2_000
 """Maximum characters behind an open bracket that are looked at before their block ends."""
 
 _ENDS_WORD: Final = re.compile(r"\s|[^!-~]")
+_CONTROLS: Final[dict[int, str | None]] = {
+    **dict.fromkeys((*range(0x20), 0x7F, *range(0xD800, 0xE000))),
+    **dict.fromkeys((0x0B, 0x0C, *range(0x1C, 0x20), 0x85), " "),
+    **{ord(kept): kept for kept in "\t\n"},
+}
+"""What some platforms are not sent, and what ends a word here but no link on some platforms."""
+
 _REST: Final = re.compile(r"\A\S+")
 _ASCII: Final = re.compile(r"[!-~]")
 _FENCE: Final = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*(`{3,}|~{3,})([^\n]*)")
@@ -55,6 +62,7 @@ class LinkFilter:
 
     def feed(self, delta: str) -> str:
         """Take a piece of the text; return what can be shown by now."""
+        delta = delta.translate(_CONTROLS)
         self._block += delta
         shown = list[str]()
         while (line := self._block.find("\n", self._scanned)) >= 0:

@@ -226,5 +226,13 @@ def test_the_target_of_no_link_is_shown() -> None:
     assert "https://y.org" in Reader(to_html("[a]\n\n[a]: https://x.org\n[b]: https://y.org")).text
 
 
+def test_a_definition_leads_where_its_target_says() -> None:
+    text = "[a]\n\n[a]: https://x.org/Foo_\\(b\\)"
+    assert links(text) == ["https://x.org/Foo_(b)"]
+    for target in (r"https://x.org\\.y.org/", r"<https://x.org\ .y.org/>", "<https://x.or g/>"):
+        found = links(f"[a]\n\n[a]: {target}")
+        assert not any("x.org.y" in link or "x.org/" in link for link in found)
+
+
 def test_a_path_is_no_formula() -> None:
     assert Reader(to_html(r"D:\data\[old]\a and 1\]")).text.strip() == r"D:\data\[old]\a and 1]"

@@ -7,11 +7,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx2
+import orjson
 import pytest
 
 from gateway.app import Gateway
 from gateway.home import find_running
-from tests.gateway.http.browsers import OWNERS, TOKEN, browser, invited, outside, post
+from tests.gateway.http.browsers import OWNERS, TOKEN, browser, invited, member_of, outside, post
 from tests.kit.gateways import gateway_of, settled
 
 
@@ -124,3 +125,22 @@ async def test_cookies_are_for_the_guest_s_path_alone_and_go_when_they_leave(
         assert list(one.cookies.jar) == []
         assert (await one.get(f"{guest}/?room=lobby")).headers["location"] == "/login"
         assert (await one.get("/api/sessions")).json()["sessions"] == []
+
+
+async def test_a_message_on_its_way_when_the_session_ended_is_refused(gateway: Gateway) -> None:
+    async with member_of(gateway) as (owner, guest):
+        body = orjson.dumps(post("too late"))
+        person = guest.base_url.path.split("/")[2]
+
+        async def slowly() -> AsyncIterator[bytes]:
+            yield body[:9]
+            ended = await owner.post("/api/sessions/end", json={"person": person})
+            assert ended.json() == {"ended": True}
+            yield body[9:]
+
+        headers = {"Content-Type": "application/json"}
+        answer = await guest.post("/api/rooms/lobby/messages", content=slowly(), headers=headers)
+        assert answer.status_code == 401
+        await owner.post("/api/rooms/lobby/messages", json=post("in time"))
+        texts = [one.meta["text"] for one in await settled(gateway) if "text" in one.meta]
+        assert texts == ["in time"]

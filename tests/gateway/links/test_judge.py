@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import sys
+
 import pytest
 
-from gateway.links.address import read
+from gateway.links.address import folded, read
 from gateway.links.hosts import SharedHosts
 from tests.gateway.links.judges import BOBS, KNOWN, judge_of
 
@@ -19,6 +22,8 @@ from tests.gateway.links.judges import BOBS, KNOWN, judge_of
         ("https://evil.example/a/4711/b", "https://evil.example/a/"),
         ("https://evil.example:4711/b", "https://evil.example"),
         ("https://evil.example/a/%34711", "https://evil.example/a/"),
+        ("https://evil.example/a/%4711", "https://evil.example/a/"),
+        ("https://%4711.evil.example/a", ""),
         ("https://evil.example/%ff", "https://evil.example/"),
         ("evil.example/?d=1", "evil.example/"),
         ("HTTP://EVIL.example?d=1", "http://evil.example"),
@@ -28,6 +33,11 @@ from tests.gateway.links.judges import BOBS, KNOWN, judge_of
         ("mailto:a@evil.example?body=1", ""),
         ("steam://run/1", ""),
         ("data:text/html,abc", ""),
+        ("https://evil.example/\u2779\u277c\u2776\u2776/b", "https://evil.example/"),
+        ("https://github.com\\@evil.example/?4711", ""),
+        ("https:\\github.com\\@evil.example/?4711", ""),
+        ("a4b7c1d1@evil.example", ""),
+        ("47@11.evil.example", ""),
         ("http://[::1", ""),
         ("http://3221225991/x", ""),
         ("http://0x7f.1/x", ""),
@@ -113,14 +123,26 @@ def test_a_number_that_the_question_says_stays_in_a_path() -> None:
         ("https://x4711.wikipedia.org/wiki/A?x", False),
         ("https://github.com/login/oauth/authorize?state=x", False),
         ("https://github.com/~me?x", False),
+        ("https://github.com/%7Eme?x", False),
+        ("https://github.com/%2573paces/me?x", False),
+        ("https://github.com/a/../spaces/me?x", False),
+        ("https://github.com/a/%2e%2E/spaces/me?x", False),
+        ("https://jupyter.org/try-jupyter/repl/?code=x", False),
+        ("https://scikit-learn.org/stable/lite/lab/?x", False),
         ("https://developer.mozilla.org/en-US/play?id=1", False),
         ("https://github.com/a?u=https://evil.example/?d=1", False),
         ("https://github.com/a?u=https%253A%252F%252Fevil.example%252F%253Fd", False),
         ("https://github.com/a#u=evil.example/4711", False),
         ("https://github.com/a/https://evil.example/?d=1", False),
+        ("https://github.com/https://evil.example/%4711", False),
+        ("https://github.com/a?u=https://evil.example/%4711", False),
         ("https://github.com/a?u=https://github.com/b?c=1", True),
         ("https://github.com/a?q=react.js", True),
         ("ftp://github.com/a", False),
+        ("https://github.com/a\u200b47.evil.example", False),
+        ("https://github.com/a\u2019s?x", True),
+        ("https://github.com/|https://evil.example/47", False),
+        ("https://github.com/|https://evil.example/x", True),
     ],
 )
 def test_a_link_to_a_listed_host_is_whole_unless_it_leads_on(link: str, whole: bool) -> None:
@@ -160,12 +182,27 @@ def test_halves_of_a_code_in_several_links_are_noticed() -> None:
     assert not judge.of("https://evil.example/839").cut
     assert judge.of("https://other.example/274").cut
     assert not judge.of("https://other.example/839").cut  # it says no more than the first
+    judge = judge_of("the alarm is 839274")
+    assert not judge.of("a839.evil.example").cut
+    assert judge.of("b274.evil.example").cut
+    assert not judge.of("report274.txt").cut
 
 
 def test_an_answer_keeps_the_paths_of_twenty_links() -> None:
     judge = judge_of("hello")
     names = [f"https://e.example/{chr(97 + at)}" for at in range(22)]
     assert [judge.of(link).cut for link in names] == [False] * 20 + [True] * 2
+
+
+def test_a_number_that_the_question_says_lends_no_other_form_of_a_number_to_its_part() -> None:
+    judge = judge_of("the PIN is 4711", said="do 12 things")
+    assert not judge.of("https://evil.example/12-a").cut
+    assert judge.of("https://evil.example/12-\u2074\u2077\u00b9\u00b9").cut
+
+
+def test_every_digit_has_one_form_where_texts_are_compared() -> None:
+    signs = (chr(one) for one in range(sys.maxunicode) if chr(one).isdigit())
+    assert not [hex(ord(one)) for one in signs if not re.search("[0-9]", folded(one))]
 
 
 def test_the_parts_of_a_link_in_the_view_stay_as_far_as_it_goes() -> None:

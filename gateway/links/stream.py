@@ -25,6 +25,10 @@ _CONTROLS: Final[dict[int, str | None]] = {
 }
 """What some platforms are not sent, and what ends a word here but no link on some platforms."""
 
+_SEQUENCE: Final = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_BEGUN: Final = re.compile(r"\x1b(?:\[[0-9;?]{0,32}[ -/]{0,8})?\Z")
+"""A terminal's control sequence, and the beginning of one; none is a part of a text."""
+
 _REST: Final = re.compile(r"\A\S+")
 _ASCII: Final = re.compile(r"[!-~]")
 _FENCE: Final = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*(`{3,}|~{3,})([^\n]*)")
@@ -42,6 +46,7 @@ class LinkFilter:
         self._scanned = 0  # where its last line begins
         self._fence = ""
         self._waits = False
+        self._begun = ""  # the beginning of a control sequence
 
     def __len__(self) -> int:
         """Return how much of the text may have to be looked at again."""
@@ -62,7 +67,7 @@ class LinkFilter:
 
     def feed(self, delta: str) -> str:
         """Take a piece of the text; return what can be shown by now."""
-        delta = delta.translate(_CONTROLS)
+        delta = self._readable(self._begun + delta)
         self._block += delta
         shown = list[str]()
         while (line := self._block.find("\n", self._scanned)) >= 0:
@@ -76,9 +81,19 @@ class LinkFilter:
 
     def end(self) -> str:
         """Return the rest of the text."""
+        self._begun = ""
         shown = self._finished(len(self._block))
         self._fence = ""
         return shown
+
+    def _readable(self, text: str) -> str:
+        """Return a text without controls; a sequence that has begun waits for its end."""
+        self._begun = ""
+        if "\x1b" in text:
+            text = _SEQUENCE.sub("", text)
+            if begun := _BEGUN.search(text, max(0, len(text) - 48)):
+                self._begun, text = begun[0], text[: begun.start()]
+        return text.translate(_CONTROLS)
 
     def _ends_block(self, line: str) -> bool:
         found = _FENCE.match(line)

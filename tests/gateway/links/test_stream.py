@@ -73,6 +73,8 @@ def test_what_may_stay_is_not_touched(text: str) -> None:
         ("https://e.example/a\x85-4711", "https://e.example/a -4711"),
         ("e.exa\x01mple/47\x7f11", "e.example/ \u2026"),
         ("e.exa\rmple/47\ud80011", "e.example/ \u2026"),
+        ("e.exa\x1b[2Jmple/4711", "e.example/ \u2026"),
+        ("**bold** \x1b[2J`x`\x1b[", "**bold** `x`"),
         ("4711\u2013x.e.example/a", "4711\u2013 x.e.example/a"),
         ("4711~x.e.example", "4711~ x.e.example"),
         ("4711\u2605*x.e.example*", "4711\u2605* x.e.example*"),
@@ -99,6 +101,12 @@ def test_text_without_a_link_passes_word_by_word_and_what_is_cut_waits_for_its_b
     assert one.feed("\nnew ") == "https://evil.example/ \u2026 more\nwords\n\nnew "
     assert one.feed("x = [1") == "x = "
     assert one.end() == "[1"
+
+
+def test_a_control_sequence_that_comes_in_pieces_is_none_of_the_text() -> None:
+    one = LinkFilter(judge_of())
+    pieces = ("see e.exa\x1b", "[3", "1", "mmple/4711 an", "d \x1b[0m so ")
+    assert "".join(map(one.feed, pieces)) + one.end() == "see e.example/ \u2026 and  so "
 
 
 def test_a_long_list_of_links_that_stay_passes_line_by_line() -> None:

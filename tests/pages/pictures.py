@@ -92,7 +92,7 @@ class Story:
         return Text(pieces, delay=1, sleep=sleep)
 
     def write(self, asked: str, words: int = 1_000) -> None:
-        """Let the model write some words more of an answer."""
+        """Let the model write a few more words of an answer."""
         ticks = self.ticks.setdefault(asked, asyncio.Semaphore(0))
         for _ in range(words):
             ticks.release()

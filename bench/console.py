@@ -47,6 +47,7 @@ JUMPS: Final = 20
 LIVE_BATCH: Final = 50
 KEPT: Final = 2500  # entries that the page keeps
 BEHIND: Final = 40  # entries
+TRACED_WITHIN: Final = 60  # seconds
 PAINT_BAR: Final = Bar("<", 1000)
 JUMP_BAR: Final = Bar("<", 300)
 FRAME_BAR: Final = Bar("<", 10)
@@ -65,7 +66,11 @@ JUMP: Final = """async (date) => {
     const began = performance.now();
     form.querySelector('input').value = date;
     form.requestSubmit();
-    while (jumps() === before) await new Promise((done) => setTimeout(done, 1));
+    while (jumps() === before) {
+        if (performance.now() - began > 30_000)
+            throw new Error(`no jump: ${document.querySelector('.tape-note').textContent}`);
+        await new Promise((done) => setTimeout(done, 1));
+    }
     await frame();
     await frame();
     return performance.now() - began;
@@ -125,6 +130,7 @@ async def paints(page: Page, url: str) -> list[Figure]:
         await page.goto("about:blank")
         await page.goto(url)
         await page.wait_for_selector(".entry[aria-current]")
+        await page.wait_for_function("performance.getEntriesByName('tape:drawn').length")
         return float(await page.evaluate("performance.getEntriesByName('tape:drawn')[0].startTime"))
 
     took = [await best(PAINT_BAR, paint) for _ in range(PAINTS)]
@@ -179,7 +185,8 @@ async def _scroll(page: Page, seconds: float) -> tuple[list[float], list[float]]
     await session.send("Tracing.start", {"traceConfig": {"includedCategories": CATEGORIES}})
     await page.evaluate(SCROLL, seconds)
     await session.send("Tracing.end")
-    await done.wait()
+    async with asyncio.timeout(TRACED_WITHIN):
+        await done.wait()
     await session.detach()
     return _work(events)
 

@@ -275,7 +275,8 @@ class Reader:
         self, sql: str, values: Mapping[str, Any], read: Callable[[Any], Any] = tuple
     ) -> list[Any]:
         try:
-            return [read(row) for row in self._connection.execute(sql, values)]
+            with closing(self._connection.execute(sql, values)) as rows:
+                return [read(row) for row in rows]
         except (UnicodeEncodeError, OverflowError) as cause:
             raise QueryRefused(
                 f"the query holds a value that no entry can have ({cause}): remove it"
@@ -325,13 +326,18 @@ def end_late(connection: apsw.Connection, is_late: Callable[[], bool]) -> apsw.C
 
 
 def rows_of(cursor: apsw.Cursor) -> list[Row]:
-    """Return all rows of a statement; each row maps column names to values."""
+    """Return all rows of a statement, which then has ended; each maps column names to values.
+
+    One that broke off would hold the connection at its moment of the file for as long as somebody
+    keeps the error, whose traceback has the cursor.
+    """
     rows: list[Row] = []
     names: tuple[str, ...] | None = None
-    for row in cursor:
-        if names is None:
-            names = tuple(column[0] for column in cursor.get_description())
-        rows.append(dict(zip(names, row, strict=True)))
+    with closing(cursor):
+        for row in cursor:
+            if names is None:
+                names = tuple(column[0] for column in cursor.get_description())
+            rows.append(dict(zip(names, row, strict=True)))
     return rows
 
 

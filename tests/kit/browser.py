@@ -55,8 +55,11 @@ ARGUMENTS = [
     "--password-store=basic",
 ]
 
-WHILE_READ = '"$@" & read -r _; kill "$!"; wait "$!"'
-"""A shell's command: run something until standard input closes, however its other end ended."""
+WHILE_READ = '"$@" & read -r _; kill -KILL "$!"; wait "$!"'
+"""A shell's command: run something until standard input closes, however its other end ended.
+
+A browser that is asked to end may wait for a page; its profile is thrown away.
+"""
 
 
 def missing_library(program: str) -> str:
@@ -112,9 +115,11 @@ def running_chromium() -> Iterator[str]:
             # Chromium writes on: a full pipe would stop it.
             rest = threading.Thread(target=process.stderr.read)
             rest.start()
-            yield found[1]
-            process.stdin.close()
-            rest.join()
+            try:
+                yield found[1]
+            finally:  # or Popen would wait for the pipe that the thread reads, and that for Popen
+                process.stdin.close()
+                rest.join()
 
 
 @asynccontextmanager

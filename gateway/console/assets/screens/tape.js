@@ -225,9 +225,11 @@ class TapeScreen {
     this.#seeking.abort();
     this.#seeking = new AbortController();
     const at = where.around;
-    if (at && at >= this.#strip.first && at <= this.#strip.last) { this.#select(at, where.exact); return; }
-    const page = await this.#get(pageOf(this.#chat, where), this.#seeking.signal);
-    if (!page || round !== this.#jump) return;
+    const loaded = at && at >= this.#strip.first && at <= this.#strip.last;
+    const page = loaded ? null : await this.#get(pageOf(this.#chat, where), this.#seeking.signal);
+    if (round !== this.#jump || !(loaded || page)) return;
+    this.#following = !at && !where.date;
+    if (loaded) { this.#select(at, where.exact); return; }
     this.#strip.replace(page);
     this.#changes.begin(page.size);
     this.#select(at && where.exact ? at : page.at ?? page.last, where.exact);
@@ -289,7 +291,8 @@ class TapeScreen {
 
   #settle(moving = false) {
     const row = this.#strip.rows[this.#strip.indexOf(this.#selected)];
-    this.#following = this.#strip.last >= this.#strip.size && !(this.#strip.rows.findLast(isListed)?.id > this.#selected);
+    // Who follows goes on following where more arrives than is read at once.
+    this.#following = (this.#following || this.#strip.last >= this.#strip.size) && !(this.#strip.rows.findLast(isListed)?.id > this.#selected);
     if (moving) this.map.place(this.#selected);
     else this.map.show(this.#selected, row ? moment(row) : '');
     if (moving) this.#moved = performance.now();

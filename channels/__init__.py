@@ -24,9 +24,12 @@ from channels.errors import (
     DraftGone,
     InboundRefused,
     MediaRefused,
+    NotThePlatform,
     SendAmbiguous,
     SendDelayed,
+    SendPostponed,
     SendRefused,
+    TooLarge,
 )
 from channels.host import (
     BackfillHost,
@@ -78,6 +81,7 @@ __all__ = [
     "InboundRefused",
     "Media",
     "MediaRefused",
+    "NotThePlatform",
     "MessageLink",
     "OutboundMessage",
     "Priority",
@@ -87,6 +91,7 @@ __all__ = [
     "RoomChannel",
     "SendAmbiguous",
     "SendDelayed",
+    "SendPostponed",
     "SendRefused",
     "ShownMessage",
     "StopHost",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
 import aiohttp
 
 from channels.checkup import Trouble
-from channels.errors import ChannelDown
+from channels.errors import ChannelDown, NotThePlatform
 
 NOT_SENT: Final = (
     aiohttp.ClientConnectorError,
@@ -28,6 +30,11 @@ class ConnectionTroubles:
     proxy: Trouble
     tls: Trouble
     limited: Trouble
+    not_the_platform: Trouble
+
+    def page(self, status: int, address: str) -> NotThePlatform:
+        """Return our error for an answer in which the platform's own form is missing."""
+        return NotThePlatform(trouble=self.not_the_platform, detail=f"{status} from {address}")
 
     def error(self, cause: BaseException) -> ChannelDown:
         """Return our error for a request that got no answer; it never holds an address."""
@@ -74,7 +81,55 @@ def connection_troubles(platform: str, host: str) -> ConnectionTroubles:
             "Wait: the gateway goes on by itself. If it happens often, check that no other program"
             " uses this token.",
         ),
+        not_the_platform=Trouble(
+            f"{name}.not_the_platform",
+            f"Something in front of {platform} refuses the bot's requests.",
+            f"A proxy, a firewall or a provider's filter answers with a page in the place of"
+            f" {platform}.",
+            f"Let this machine through to that address, or set {proxy} or {own}. Answers wait"
+            " meanwhile, as long as a question may.",
+        ),
     )
+
+
+class Way:
+    """Notices whether something else answers in a platform's place, and shows it to the operator.
+
+    `blocked` gets the sentence for the operator, and "" once the platform answers again.
+    """
+
+    def __init__(
+        self,
+        troubles: ConnectionTroubles,
+        address: str,
+        blocked: Callable[[str], None] | None = None,
+    ) -> None:
+        self._troubles = troubles
+        self._address = host_of(address)
+        self._tell = blocked or (lambda _why: None)
+        self._is_blocked = False
+
+    def blocked(self, status: int) -> NotThePlatform:
+        """Return the error for an answer that is not the platform's."""
+        error = self._troubles.page(status, self._address)
+        self._is_blocked = True
+        self._tell(str(error))
+        return error
+
+    def clear(self) -> None:
+        """Record that the platform itself has answered."""
+        if self._is_blocked:
+            self._is_blocked = False
+            self._tell("")
+
+
+def host_of(url: str) -> str:
+    """Return the host and port of an address, without what may be secret in it."""
+    try:
+        parts = urlsplit(url)
+        return f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname or "?"
+    except ValueError:
+        return "?"
 
 
 def _words(cause: BaseException) -> str:

@@ -201,6 +201,9 @@ class GatewayHost(FullHost):
     def warn(self, text: str) -> None:
         self._status.warn(self._channel.name, text)
 
+    def blocked(self, why: str) -> None:
+        self._status.blocked(self._channel.name, why)
+
     def log_exception(self, event: str) -> None:
         get_log().error(event, channel=self._channel.name, exc_info=True)
 

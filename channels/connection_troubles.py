@@ -21,6 +21,8 @@ NOT_SENT: Final = (
 )
 """Errors after which it is certain that the request did not reach the platform."""
 
+MAX_ROUTES: Final = 1_000  # maximum number of blocked routes that are remembered
+
 
 @dataclass(frozen=True, slots=True)
 class ConnectionTroubles:
@@ -107,20 +109,24 @@ class Way:
         self._troubles = troubles
         self._address = host_of(address)
         self._tell = blocked or (lambda _why: None)
-        self._is_blocked = False
+        self._routes: set[str] = set()
 
-    def blocked(self, status: int) -> NotThePlatform:
-        """Return the error for an answer that is not the platform's."""
+    def blocked(self, status: int, route: str) -> NotThePlatform:
+        """Return the error for an answer on a route that is not the platform's."""
         error = self._troubles.page(status, self._address)
-        self._is_blocked = True
-        self._tell(str(error))
+        self._routes.add(route)
+        if len(self._routes) <= MAX_ROUTES:
+            self._tell(str(error))
+        else:
+            self._routes.discard(route)
         return error
 
-    def clear(self) -> None:
-        """Record that the platform itself has answered."""
-        if self._is_blocked:
-            self._is_blocked = False
-            self._tell("")
+    def clear(self, route: str) -> None:
+        """Record that the platform itself has answered on a route."""
+        if route in self._routes:
+            self._routes.discard(route)
+            if not self._routes:
+                self._tell("")
 
 
 def host_of(url: str) -> str:

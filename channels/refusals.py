@@ -93,20 +93,22 @@ class Forms:
     operation: Operation
     tried: list[Step] = field(default_factory=list)
 
-    def after(self, refused: Coded, open_to: Collection[Step]) -> Step:
+    def after(self, refused: Coded, open_to: Collection[str]) -> Step:
         """Return the next step; a form that is impossible here or was tried leads to the next.
 
         `open_to` are the other forms that the request can take now.
         """
-        step = refused.row.step(self.operation)
+        row = refused.row
+        step = row.step(self.operation)
         if step in _FORMS and (step in self.tried or step not in open_to):
-            step = "bare" if "bare" not in self.tried and "bare" in open_to else self._last
+            if row.closed:
+                step = "give_up"
+            elif "bare" in open_to and "bare" not in self.tried:
+                step = "bare"
+            else:
+                step = "new" if self.operation == "edit" else "give_up"
         self.tried.append(step)
         return step
-
-    @property
-    def _last(self) -> Step:
-        return "new" if self.operation == "edit" else "give_up"
 
 
 _FORMS: Final[frozenset[Step]] = frozenset(

@@ -176,7 +176,7 @@ class DiscordApi:
             raise await self._unauthorized()
         if route == OWN_ROUTE and status == 200 and self._gates is not None:
             self._gates.refuse(self.token, refused=False)
-        return self._read(status, content, retry_after)
+        return self._read(route, status, content, retry_after)
 
     async def _unauthorized(self) -> ChannelError:
         """Check the token once more after a 401, which may be an accident; return the error."""
@@ -287,10 +287,10 @@ class DiscordApi:
         if len(self._limited) > MAX_LIMITED_ROUTES:
             self._limited = {name: until for name, until in self._limited.items() if until > now}
 
-    def _read(self, status: int, body: bytes, retry_after: str) -> Any:
+    def _read(self, route: str, status: int, body: bytes, retry_after: str) -> Any:
         if 200 <= status < 300:
             found = _answer(body)
-            self._way.clear()
+            self._way.clear(route)
             return found
         reason = _reason(body)
         if status == 429:  # a 429 from Cloudflare has no JSON, only this header
@@ -306,8 +306,8 @@ class DiscordApi:
         if status == 413:  # its page may be that of a proxy, whose limit is smaller
             raise ApiTooLarge("the request is too large (413)", told=ANSWER_REFUSED)
         if not is_discords(reason):
-            raise self._way.blocked(status)
-        self._way.clear()
+            raise self._way.blocked(status, route)
+        self._way.clear(route)
         words = str(reason.get("message") or "no reason given")[:200]
         detail = str(reason.get("errors") or "")
         row = TABLE.of(*codes_of(reason))

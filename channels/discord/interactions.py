@@ -115,7 +115,7 @@ class Interactions:
             except ChannelDown:
                 content, flags = NOT_NOW, EPHEMERAL
             answer = await self._respond(data, {"type": NOTE, "data": _text(content, flags)})
-            if answer is not None and not flags & EPHEMERAL:  # others could not see what the answer replies to
+            if not flags & EPHEMERAL:  # others could not see what the answer replies to
                 note_id = str(answer["resource"]["message"]["id"])
         except (ChannelError, TypeError, KeyError):
             self._host().log_exception("discord.command_not_noted")
@@ -129,19 +129,14 @@ class Interactions:
     async def _send(
         self, path: str, body: dict[str, Any], query: Mapping[str, str] | None = None
     ) -> Any:
-        """Send by a token; return None if Discord takes nothing more by it."""
         forms = Forms("interaction")
         while True:
             try:
                 return await self._api.call("POST", path, body, query=query, as_bot=False)
             except ApiRefused as refused:
-                match forms.after(refused, ("bare",)):
-                    case "bare":
-                        body = _bare(body)
-                    case "done":
-                        return None
-                    case _:
-                        raise
+                if forms.after(refused, ("bare",)) != "bare":
+                    raise
+                body = _bare(body)
 
 
 def _bare(body: dict[str, Any]) -> dict[str, Any]:

@@ -70,7 +70,7 @@ ROWS: Final = (
         interaction="wait",
     ),
     # The interaction: too late, answered already, or its token is used up
-    Row(("10062", "10015", "40060", "50027"), _INTERACTIONS, ANSWER_REFUSED, interaction="done"),
+    Row(("10062", "10015", "40060", "50027"), _INTERACTIONS, ANSWER_REFUSED),
 )
 TABLE: Final = Table(ROWS, ANSWER_REFUSED)
 

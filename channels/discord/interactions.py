@@ -33,7 +33,6 @@ NOTE: Final = 4  # type of a response: a message in the chat
 SEEN: Final = 6  # type of a response to a press: none that people see
 TOKEN_SECONDS: Final = 900.0
 ANSWER_SECONDS: Final = 15.0  # how long a text waits until Discord has the first answer
-TOKEN: Final = "token/"  # begins the names of the facts that hold commands' tokens
 NOT_NOW: Final = "I can't take this right now. Please try again in a minute."
 
 
@@ -152,4 +151,4 @@ def _text(content: str, flags: int = 0) -> dict[str, Any]:
 
 def token_of(interaction: str) -> str:
     """Return the name of the fact that holds the token of a command."""
-    return f"{TOKEN}{interaction}"
+    return f"token/{interaction}"

@@ -108,6 +108,7 @@ class FakeHost(FullHost):
 
     def warn(self, text: str) -> None:
         self.warnings.append(text)
+        self.notify()
 
     def blocked(self, why: str) -> None:
         self.blocks.append(why)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from channels.refusals import Operation, Row, Table
+from channels.refusals import Row, Table
 from channels.slack.troubles import (
     ANSWER_REFUSED,
     MESSAGES_OFF,
@@ -17,15 +17,6 @@ from channels.slack.troubles import (
     SILENT_CHANNEL,
 )
 
-OPERATION_OF: Final[dict[str, Operation]] = {
-    "chat.postMessage": "send",
-    "chat.postEphemeral": "interaction",
-    "chat.update": "edit",
-    "chat.delete": "delete",
-    "chat.startStream": "stream",
-    "chat.appendStream": "stream",
-    "chat.stopStream": "stream",
-}
 _POST: Final = "Slack, chat.postMessage"
 _UPDATE: Final = "Slack, chat.update"
 _STREAM: Final = "Slack, chat.startStream, chat.appendStream and chat.stopStream"

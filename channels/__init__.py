@@ -93,9 +93,9 @@ __all__ = [
     "SendDelayed",
     "SendPostponed",
     "SendRefused",
-    "TooLarge",
     "ShownMessage",
     "StopHost",
     "SystemClock",
+    "TooLarge",
     "Traits",
 ]

@@ -145,7 +145,7 @@ class Channel(ABC):
         except TooLarge as refused:
             parts = in_parts(message)
             if not parts:
-                raise SendRefused(str(refused), told=refused.told) from refused
+                raise SendRefused(str(refused), explanation=refused.explanation) from refused
         except SendDelayed as delayed:
             self.pacing.close(message.chat_id, delayed.retry_after)
             raise

@@ -108,7 +108,7 @@ class Way:
     ) -> None:
         self._troubles = troubles
         self._address = host_of(address)
-        self._tell = blocked or (lambda _why: None)
+        self.tell = blocked or (lambda _why: None)
         self._routes: set[str] = set()
 
     def blocked(self, status: int, route: str) -> NotThePlatform:
@@ -116,7 +116,7 @@ class Way:
         error = self._troubles.page(status, self._address)
         self._routes.add(route)
         if len(self._routes) <= MAX_ROUTES:
-            self._tell(str(error))
+            self.tell(str(error))
         else:
             self._routes.discard(route)
         return error
@@ -126,7 +126,7 @@ class Way:
         if route in self._routes:
             self._routes.discard(route)
             if not self._routes:
-                self._tell("")
+                self.tell("")
 
 
 def host_of(url: str) -> str:

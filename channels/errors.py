@@ -6,6 +6,7 @@ ChannelError
 |   +-- SendPostponed    nothing was sent, and it waits no longer than a question may
 |       +-- NotThePlatform   something in front of the platform answered in its place
 +-- SendRefused      the platform will never accept this message; it is not sent again
+|   +-- Unchangeable     a new message can take the place of the draft to be edited
 |   +-- TooLarge         it may accept the message in smaller parts
 +-- SendDelayed      the chat accepts nothing for `retry_after` seconds
 +-- DraftGone        the draft to be edited no longer exists; send a new message
@@ -52,8 +53,8 @@ class NotThePlatform(SendPostponed):
 class SendRefused(ChannelError):
     """The platform will never accept this message.
 
-    told    what the person is told about it, if that is known
-    closed  whether the chat takes nothing at all from the agent
+    explanation  the trouble that explains it to the person, if it is known
+    closed       whether the chat takes nothing at all from the agent
     """
 
     def __init__(
@@ -61,12 +62,16 @@ class SendRefused(ChannelError):
         *args: object,
         trouble: Trouble | None = None,
         detail: str = "",
-        told: Trouble | None = None,
+        explanation: Trouble | None = None,
         closed: bool = False,
     ) -> None:
-        self.told = told
+        self.explanation = explanation
         self.closed = closed
         super().__init__(*args, trouble=trouble, detail=detail)
+
+
+class Unchangeable(SendRefused):
+    """The draft to be edited is there, and takes no other text; nothing was sent."""
 
 
 class TooLarge(SendRefused):

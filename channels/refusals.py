@@ -30,7 +30,7 @@ Step = Literal[
     "gone",  # a new message: there is none to change any more
     "new",  # a new message, and the one that cannot be changed is deleted
     "done",  # nothing: it is as wanted
-    "give_up",  # give up, and tell the person
+    "give_up",  # give up, and notify the person
 ]
 
 
@@ -41,7 +41,7 @@ class Row:
     codes    error codes, or words of the description where the platform has no codes
     source   where they are documented
     closed   whether the chat takes nothing of the agent, not even a sentence about it
-    trouble  what the person is told once it is given up
+    trouble  what explains it to the person once it is given up
     """
 
     codes: tuple[str, ...]

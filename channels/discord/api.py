@@ -84,11 +84,7 @@ class ApiRefused(SendRefused):
         self.code = code
         self.row = row
         sentence = f"Discord refused the request: {reason} ({code or status})"
-        super().__init__(sentence, detail=detail, told=row.trouble, closed=row.closed)
-
-
-class ApiTooLarge(TooLarge):
-    """The request is too large, as Discord or something in front of it says."""
+        super().__init__(sentence, detail=detail, explanation=row.trouble, closed=row.closed)
 
 
 class DiscordApi:
@@ -304,7 +300,7 @@ class DiscordApi:
         if status >= 500:  # the request may have been carried out nevertheless
             raise SendAmbiguous(f"the server answered with {status}")
         if status == 413:  # its page may be that of a proxy, whose limit is smaller
-            raise ApiTooLarge("the request is too large (413)", told=ANSWER_REFUSED)
+            raise TooLarge("the request is too large (413)", explanation=ANSWER_REFUSED)
         if not is_discords(reason):
             raise self._way.blocked(status, route)
         self._way.clear(route)

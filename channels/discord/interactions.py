@@ -14,9 +14,10 @@ from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from channels.discord.api import ApiRefused, DiscordApi
+from channels.discord.bodies import NO_PREVIEW, NOBODY
 from channels.discord.format import pieces
 from channels.discord.guild_cache import GuildCache
-from channels.discord.outbound import NO_PREVIEW, NOBODY, NOTE_SECONDS, note_of
+from channels.discord.outbound import NOTE_SECONDS, note_of
 from channels.discord.slash_commands import (
     COMMAND_USED,
     EPHEMERAL,

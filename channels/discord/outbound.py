@@ -9,30 +9,32 @@ from __future__ import annotations
 import re
 from base64 import urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any, Final
 
-from discord.flags import MessageFlags
-from discord.mentions import AllowedMentions
 from discord.utils import parse_time, time_snowflake
 
 from channels.apart import apart
 from channels.clock import SystemClock
-from channels.commands import with_choices
-from channels.discord.api import ANSWER_SECONDS, ApiRefused, ApiTooLarge, Code, DiscordApi
+from channels.discord.api import ANSWER_SECONDS, ApiRefused, Code, DiscordApi
+from channels.discord.bodies import PostPlace, bare_content, content_of, nonce_fields
 from channels.discord.format import LIMIT, render, render_partial
 from channels.discord.guild_cache import Raw
 from channels.draft import DraftReference
-from channels.errors import ChannelError, DraftGone, SendPostponed, SendRefused
+from channels.errors import (
+    ChannelError,
+    DraftGone,
+    SendPostponed,
+    SendRefused,
+    TooLarge,
+    Unchangeable,
+)
 from channels.facts import Facts, OwnFacts
 from channels.markdown.render import is_visible
 from channels.message import Button, InboundMessage, OutboundMessage, Receipt
 from channels.refusals import Forms, Step
 
-NOBODY: Final = {**AllowedMentions.none().to_dict(), "replied_user": False}
-NO_PREVIEW: Final = MessageFlags(suppress_embeds=True).value
 EDIT_SECONDS: Final = 8.0
 """Maximum duration of an edit of partial text, in seconds: the answer waits for it."""
 
@@ -50,14 +52,8 @@ NOTE_POST_SECONDS: Final = 15.0  # how long the answer waits for it
 RESEND: Final = "/again"
 """Suffix added to an answer's key after somebody deleted the answer's draft."""
 
-MAX_LABEL: Final = 80
-MAX_IN_ROW: Final = 5
 EMPTY: Final = "(an answer without visible text)"
 _LETTERS: Final = re.compile(r"[\W_]+")
-
-
-class Unchangeable(SendRefused):
-    """A message of ours is there, and takes no other text."""
 
 
 class DiscordSender:
@@ -69,16 +65,12 @@ class DiscordSender:
     """
 
     def __init__(
-        self,
-        api: DiscordApi,
-        me: Callable[[], str],
-        warn: Callable[[str, ApiRefused], None],
-        answer_path: Callable[[str], Awaitable[str]],
+        self, api: DiscordApi, me: Callable[[], str], warn: Callable[[str, ApiRefused], None]
     ) -> None:
         self._api = api
         self._me = me
         self._warn = warn
-        self.answer_path = answer_path
+        self.answer_path: Callable[[str], Awaitable[str]] = _no_path
         self.facts: Facts = OwnFacts(SystemClock())
         self._posted_nonces: dict[str, str] = {}
         self._deleted_drafts: dict[str, str] = {}
@@ -117,12 +109,12 @@ class DiscordSender:
 
     async def post(self, message: OutboundMessage, text: str, nonce: str | None) -> Raw:
         """Post a message, in another form or place if Discord refuses the first one."""
-        place = _Place(_channel_id(message), await self._question(message.reply_to))
-        content, forms = _content(text, message.buttons), Forms("send")
+        place = PostPlace(_channel_id(message), await self._question(message.reply_to))
+        content, forms = content_of(text, message.buttons), Forms("send")
         if nonce is not None:
             remember(self._posted_nonces, nonce, "")
         while True:
-            body = content | place.reply | _nonce(nonce)
+            body = content | place.reply | nonce_fields(nonce)
             try:
                 path = f"/channels/{place.channel_id}/messages"
                 return _message(await self._api.call("POST", path, body))
@@ -131,12 +123,12 @@ class DiscordSender:
                     case "reopened":
                         await self._reopen(place.channel_id, refused)
                     case "chat":
-                        place = _Place(message.chat_id, None)
+                        place = PostPlace(message.chat_id, None)
                     case "unreplied":
-                        place = _Place(place.channel_id, None)
+                        place = PostPlace(place.channel_id, None)
                     case "bare":
-                        place = _Place(place.channel_id, None)
-                        content = _bare(text, message.buttons)
+                        place = PostPlace(place.channel_id, None)
+                        content = bare_content(text, message.buttons)
                     case "token":
                         return await self._by_token(message, text, refused)
                     case step:
@@ -148,7 +140,7 @@ class DiscordSender:
         if not path:
             raise self._ended("give_up", _channel_id(message), why) from why
         query = {"wait": "true"}
-        body = _content(text, message.buttons)
+        body = content_of(text, message.buttons)
         try:
             return _message(await self._api.call("POST", path, body, query=query, as_bot=False))
         except ApiRefused:
@@ -159,7 +151,7 @@ class DiscordSender:
         if step == "wait":
             return SendPostponed(str(refused))
         if step == "parts":
-            return ApiTooLarge(str(refused), told=refused.told)
+            return TooLarge(str(refused), explanation=refused.explanation)
         if step == "gone":
             return DraftGone(str(refused))
         if refused.code in (Code.MISSING_ACCESS, Code.MISSING_PERMISSION):
@@ -249,7 +241,7 @@ class DiscordSender:
 
         Raises Unchangeable if it is there and takes no other text.
         """
-        path, body = f"/channels/{channel_id}/messages/{message_id}", _content(text, buttons)
+        path, body = f"/channels/{channel_id}/messages/{message_id}", content_of(text, buttons)
         forms = Forms("edit")
         while True:
             try:
@@ -260,7 +252,7 @@ class DiscordSender:
                     case "reopened":
                         await self._reopen(channel_id, refused)
                     case "bare":
-                        body = _bare(text, buttons)
+                        body = bare_content(text, buttons)
                     case "new":
                         raise Unchangeable(str(refused)) from refused
                     case step:
@@ -303,29 +295,9 @@ class DiscordSender:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a message is posted, and what it replies to."""
-
-    channel_id: str
-    reply_to: str | None
-
-    @property
-    def reply(self) -> dict[str, Any]:
-        if not self.reply_to or not self.reply_to.isdigit():
-            return {}
-        reply = {"message_id": self.reply_to, "channel_id": self.channel_id}
-        # The question may have been deleted.
-        return {"message_reference": {**reply, "fail_if_not_exists": False}}
-
-    def ways_out(self, message: OutboundMessage) -> set[Step]:
-        """Return the other forms that a message can take from here."""
-        ways: set[Step] = {"reopened", "bare", "parts", "token"}
-        if self.reply:
-            ways.add("unreplied")
-        if self.channel_id != message.chat_id:
-            ways.add("chat")
-        return ways
+async def _no_path(interaction: str) -> str:
+    del interaction
+    return ""
 
 
 def remember(known: dict[str, str], key: str, value: str) -> None:
@@ -347,33 +319,6 @@ def nonce_of(idem: str) -> str:
 
 def _channel_id(message: OutboundMessage) -> str:
     return message.thread_id or message.chat_id
-
-
-def _content(text: str, buttons: Sequence[Button]) -> dict[str, Any]:
-    return {
-        "content": text,
-        "allowed_mentions": NOBODY,
-        "flags": NO_PREVIEW,
-        "components": _rows(buttons),
-    }
-
-
-def _rows(buttons: Sequence[Button]) -> list[dict[str, Any]]:
-    shown = [
-        {"type": 2, "style": 2, "label": one.label[:MAX_LABEL], "custom_id": one.token}
-        for one in buttons
-    ]
-    rows = [shown[at : at + MAX_IN_ROW] for at in range(0, len(shown), MAX_IN_ROW)]
-    return [{"type": 1, "components": row} for row in rows]
-
-
-def _bare(text: str, buttons: Sequence[Button]) -> dict[str, Any]:
-    """Return the barest form of a content."""
-    return {"content": with_choices(text, buttons)[:LIMIT], "allowed_mentions": NOBODY}
-
-
-def _nonce(nonce: str | None) -> dict[str, Any]:
-    return {} if nonce is None else {"nonce": nonce, "enforce_nonce": True}
 
 
 def _message(answer: Any) -> Raw:
@@ -401,7 +346,7 @@ def _same(sent: Raw, text: str) -> bool:
 
 def _is_whole(sent: Raw, text: str, message: OutboundMessage) -> bool:
     """Return whether a message has the text, and buttons if it should have some."""
-    if message.buttons and _same(sent, _bare(text, message.buttons)["content"]):
+    if message.buttons and _same(sent, bare_content(text, message.buttons)["content"]):
         return True
     return _same(sent, text) and bool(sent.get("components")) == bool(message.buttons)
 

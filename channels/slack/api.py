@@ -74,11 +74,7 @@ class Refused(SendRefused):
         self.code = code
         self.row = row = TABLE.of(code)
         words = f"{sentence} ({code})" if sentence else f"Slack refused it: {code}"
-        super().__init__(words, told=row.trouble, closed=row.closed)
-
-
-class ApiTooLarge(TooLarge):
-    """The request is too large, as Slack or something in front of it says."""
+        super().__init__(words, explanation=row.trouble, closed=row.closed)
 
 
 class TokenRefused(ChannelUnfit):
@@ -139,9 +135,9 @@ class SlackApi:
 
     granted  the scopes of the token, as the last answer named them
     date     the `Date` header of the last answer
+    way      whether something else answers in Slack's place
 
-    `warn` is called with sentences for the operator, `unfit` if the token is invalid, `blocked` if
-    something answers in Slack's place, and with "" once it no longer does.
+    `warn` is called with sentences for the operator; `unfit` is called if the token is invalid.
     """
 
     def __init__(
@@ -152,10 +148,9 @@ class SlackApi:
         limits: RateLimits,
         warn: Callable[[str], None],
         unfit: Callable[[], None] = lambda: None,
-        blocked: Callable[[str], None] | None = None,
     ) -> None:
         self._token = token
-        self._way = Way(CONNECTION, settings.base_url, blocked)
+        self.way = Way(CONNECTION, settings.base_url)
         self._sessions = sessions
         self._warn = warn
         self._unfit = unfit
@@ -190,7 +185,7 @@ class SlackApi:
             raise refused from None
         except (aiohttp.ClientError, TimeoutError, OSError) as cause:
             raise _lost(cause, reads=known.reads) from None
-        self._way.clear(route)
+        self.way.clear(route)
         if method == WHO_AM_I:
             self.limits.made_by.refuse(self._token, refused=False)
         self.granted = _granted(found.headers) or self.granted
@@ -240,12 +235,12 @@ class SlackApi:
                 self.limits.close(method, seconds)
             return SendDelayed(seconds)
         if status == 413:
-            return ApiTooLarge("the request is too large (413)", told=ANSWER_REFUSED)
+            return TooLarge("the request is too large (413)", explanation=ANSWER_REFUSED)
         if 300 <= status < 500 and not code:  # Slack has a code for everything that it refuses
-            return self._way.blocked(status, route)
+            return self.way.blocked(status, route)
         if status >= 500 or not code or code in SERVER_TROUBLE:
             return _unread(reads=known.reads)
-        self._way.clear(route)
+        self.way.clear(route)
         if code in NO_TOKEN or (code == WRONG_KIND and method in APP_METHODS):
             return TokenRefused(trouble=BOT_REFUSED if method in METHODS else APP_REFUSED)
         if code == "missing_scope":

@@ -20,6 +20,8 @@ from channels.errors import (
     SendDelayed,
     SendPostponed,
     SendRefused,
+    TooLarge,
+    Unchangeable,
 )
 from channels.markdown.autoclose import close_open_marks
 from channels.markdown.render import is_visible
@@ -27,7 +29,7 @@ from channels.message import Button, InboundMessage, OutboundMessage, Receipt
 from channels.pacing import Priority
 from channels.parts import SMALLEST
 from channels.refusals import Forms, Step
-from channels.slack.api import ApiTooLarge, Refused
+from channels.slack.api import Refused
 from channels.slack.format import MAX_EDIT, begun, blocks, plain, plain_blocks, render, settled
 from channels.slack.history import History, HistoryMatch
 from channels.slack.streams import StreamOver, Streams, stop
@@ -63,10 +65,6 @@ class _Content:
     text: str
     metadata: dict[str, Any]
     buttons: tuple[Button, ...] | None = None
-
-
-class Unchangeable(SendRefused):
-    """A message of ours is there, and takes no other text."""
 
 
 class SlackSender:
@@ -358,7 +356,7 @@ def _ended(step: Step, refused: Refused) -> ChannelError:
     if step == "wait":
         return SendPostponed(str(refused))
     if step == "parts":
-        return ApiTooLarge(str(refused), told=refused.told)
+        return TooLarge(str(refused), explanation=refused.explanation)
     return DraftGone(refused.code) if step == "gone" else refused
 
 

@@ -98,20 +98,16 @@ class Migrated(ChannelError):
         super().__init__(f"the group is now {chat_id}")
 
 
-class Refused(SendRefused):
+class BotApiRefused(SendRefused):
     """Telegram refuses a request; `row` is what its description means for a message."""
 
     def __init__(self, description: str) -> None:
         self.row = row = TABLE.described(description)
-        super().__init__(description, told=row.trouble, closed=row.closed)
+        super().__init__(description, explanation=row.trouble, closed=row.closed)
 
 
-class NotAsSent(Refused):
+class NotAsSent(BotApiRefused):
     """Telegram refuses the message in this form, but may accept another form."""
-
-
-class ApiTooLarge(TooLarge):
-    """The request is too large, as Telegram or something in front of it says."""
 
 
 class RequestTooLarge(NetworkError):
@@ -190,13 +186,14 @@ class AiohttpRequest(BaseRequest):
         except (aiohttp.ClientError, TimeoutError) as cause:
             raise AnswerLost(type(cause).__name__) from None
         route = f"{url.rpartition('/')[2]} {values.get('chat_id', '')}"
-        if 300 <= response.status < 500 and response.status not in (413, 429):
-            if not _is_telegrams(body):
-                raise Unavailable(self._way.blocked(response.status, route))
-        if response.status < 500:
+        status = response.status
+        is_refusal = 300 <= status < 500 and status not in (413, 429)
+        if is_refusal and not _is_telegrams(body):
+            raise Unavailable(self._way.blocked(status, route))
+        if status < 500:
             self._way.clear(route)
-        _check(response.status, body)
-        return response.status, body
+        _check(status, body)
+        return status, body
 
     @staticmethod
     def parse_json_payload(payload: bytes) -> dict[str, Any]:
@@ -351,9 +348,9 @@ def as_channel_error(cause: TelegramError) -> ChannelError:
             else OtherReader(trouble=SECOND_POLLER)
         )
     if isinstance(cause, RequestTooLarge):
-        return ApiTooLarge(cause.message, told=ANSWER_REFUSED)
+        return TooLarge(cause.message, explanation=ANSWER_REFUSED)
     if isinstance(cause, Forbidden):
-        return Refused(cause.message)
+        return BotApiRefused(cause.message)
     if isinstance(cause, BadRequest):
         return NotAsSent(cause.message)
     if isinstance(cause, AnswerLost):

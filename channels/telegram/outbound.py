@@ -27,10 +27,10 @@ from channels.telegram.address import (
 from channels.telegram.api import (
     ANSWER_SECONDS,
     BotApi,
+    BotApiRefused,
     MethodUnknown,
     Migrated,
     NotAsSent,
-    Refused,
 )
 from channels.telegram.bodies import (
     Body,
@@ -109,7 +109,7 @@ class TelegramSender:
                 if not form:
                     return [Receipt(await self._put(message, body))]
                 return await self._plainly(message if form == "plain" else _bare(message))
-            except Refused as refused:
+            except BotApiRefused as refused:
                 match forms.after(refused, OTHER_FORMS):
                     case "plain" | "bare" as step:
                         form = step
@@ -131,11 +131,13 @@ class TelegramSender:
             part = replace(message, buttons=buttons, edits=edits)
             try:
                 ids.append(await self._put(part, Body(*piece)))
-            except Refused as refused:
+            except BotApiRefused as refused:
                 if not ids:
                     raise
                 # A part of the text is in the chat, which must not see it again.
-                error = SendRefused(str(refused), told=refused.told, closed=refused.closed)
+                error = SendRefused(
+                    str(refused), explanation=refused.explanation, closed=refused.closed
+                )
                 raise error from refused
         return [Receipt(number) for number in ids]
 

@@ -33,7 +33,7 @@ from channels.errors import (
 from channels.message import OutboundMessage, Receipt
 from gateway.background import KeyedQueue
 from gateway.delivery.outbox import commit_with_sends
-from gateway.delivery.telling import told
+from gateway.delivery.refusal_notices import refusal_notices
 from gateway.logs import get_log
 from gateway.metrics.catalog import ANSWER, SENDS
 from gateway.services import Services
@@ -337,11 +337,11 @@ class OutboxSender:
     async def _end(
         self, row: OutboxRow, status: str, why: str, refused: SendRefused | None = None
     ) -> None:
-        """Record that a send has ended without its message, and tell the person if it can be."""
+        """Record that a send has ended without its message, and notify the person if possible."""
         get_log().error("delivery.given_up", idem=row.message.idem, status=status, why=why)
         notices = []
         if refused is not None:
-            find = partial(told, self._services, row, refused)
+            find = partial(refusal_notices, self._services, row, refused)
             notices = await self._guard.retrying("delivery", find)
         unit = Unit()
         self._outbox.end_send(unit, row, status, why)

@@ -9,7 +9,7 @@ import pytest
 
 from channels.discord.refusals import ROWS, TABLE, codes_of
 from channels.refusals import Row
-from gateway.delivery.telling import PREFIX
+from gateway.delivery.refusal_notices import PREFIX
 from tests.channels.discord.hosts import Bot, House
 from tests.fakes.base.faults import ServerError
 from tests.fakes.discord.faults import Refuse
@@ -38,7 +38,7 @@ def drafted(bot: Bot, text: str = WHOLE) -> asyncio.Event:
 
 
 async def names(bot: Bot) -> list[str]:
-    return [entry.name for entry in await bot.tape()]
+    return [str(entry.name) for entry in await bot.tape()]
 
 
 def answers(bot: Bot, *places: Any) -> list[str]:

@@ -49,7 +49,7 @@ async def test_a_refused_post_takes_the_step_of_its_row(row: Any, code: str, roo
         error = await end_of(room, text)
         if row.send == "give_up":
             assert isinstance(error, Refused)
-            assert (error.told, error.closed) == (row.trouble, row.closed)
+            assert (error.explanation, error.closed) == (row.trouble, row.closed)
         else:
             assert isinstance(error, SendPostponed if row.send == "wait" else TooLarge)
         return
@@ -130,7 +130,7 @@ async def test_a_code_that_nobody_listed_gets_one_try_in_the_barest_form(
     room.fake.fail("chat.postMessage", UNLISTED, UNLISTED)
     error = await end_of(room, SHORT)
     assert isinstance(error, Refused)
-    assert error.told is TABLE.unknown.trouble
+    assert error.explanation is TABLE.unknown.trouble
     assert not error.closed
     del direct
 

@@ -18,16 +18,9 @@ from channels.errors import (
     SendAmbiguous,
     SendDelayed,
     SendRefused,
+    TooLarge,
 )
-from channels.telegram.api import (
-    ApiTooLarge,
-    BotApi,
-    Migrated,
-    NotAsSent,
-    OtherReader,
-    Refused,
-    read_json,
-)
+from channels.telegram.api import BotApi, BotApiRefused, Migrated, NotAsSent, OtherReader, read_json
 from channels.telegram.refusals import TABLE
 from channels.telegram.settings import TelegramSettings
 from tests.fakes.base.faults import LostAnswer, Reset, ServerError
@@ -79,16 +72,16 @@ async def test_a_result_comes_back_raw_and_parameters_of_none_are_left_out() -> 
         (Refuse(401, "Unauthorized"), ChannelUnfit, "@BotFather"),
         (Refuse(404, "Not Found: method not found"), ChannelDown, "not ready"),
         (Refuse(409, "Conflict: terminated"), OtherReader, "one reader"),
-        (Refuse(403, "Forbidden: bot was blocked by the user"), Refused, "blocked"),
+        (Refuse(403, "Forbidden: bot was blocked by the user"), BotApiRefused, "blocked"),
         (Refuse(400, "Bad Request: chat not found"), NotAsSent, "Chat not found"),
-        (Refuse(403, f"Forbidden: /bot{TOKEN}/getMe"), Refused, "/bot***/getMe"),
+        (Refuse(403, f"Forbidden: /bot{TOKEN}/getMe"), BotApiRefused, "/bot***/getMe"),
         (ServerError(500), SendAmbiguous, "no answer"),
         (ServerError(502), SendAmbiguous, "no answer"),
         (ServerError(503), ChannelDown, "503"),
         (Reset(), SendAmbiguous, "no answer came"),
         (LostAnswer(), SendAmbiguous, "no answer came"),
-        (Refuse(413, "Request Entity Too Large"), ApiTooLarge, "too large"),
-        (ServerError(413), ApiTooLarge, "too large"),
+        (Refuse(413, "Request Entity Too Large"), TooLarge, "too large"),
+        (ServerError(413), TooLarge, "too large"),
         (ServerError(302), NotThePlatform, "302 from 127.0.0.1"),
         (ServerError(400), NotThePlatform, "400 from 127.0.0.1"),
         (ServerError(401), NotThePlatform, "401 from 127.0.0.1"),

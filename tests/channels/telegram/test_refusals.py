@@ -11,7 +11,7 @@ import pytest
 from channels.errors import DraftGone, NotThePlatform, SendPostponed, SendRefused, TooLarge
 from channels.message import Button, OutboundMessage
 from channels.refusals import Row
-from channels.telegram.api import BotApi, Refused
+from channels.telegram.api import BotApi, BotApiRefused
 from channels.telegram.outbound import TelegramSender
 from channels.telegram.refusals import ROWS, TABLE
 from channels.telegram.settings import TelegramSettings
@@ -25,7 +25,11 @@ TEXT = "so **bold**, and done"
 WORDS = [(row, words) for row in ROWS for words in row.codes]
 IDS = [words.replace(" ", "-") for _row, words in WORDS]
 UNLISTED = Refuse(400, "Bad Request: NOBODY_LISTED_THIS")
-ENDS: dict[str, type[Exception]] = {"give_up": Refused, "wait": SendPostponed, "gone": DraftGone}
+ENDS: dict[str, type[Exception]] = {
+    "give_up": BotApiRefused,
+    "wait": SendPostponed,
+    "gone": DraftGone,
+}
 
 
 @dataclass
@@ -75,8 +79,8 @@ async def test_a_refused_send_takes_the_step_of_its_row(row: Row, words: str, gr
     if row.send in ENDS:
         with pytest.raises(ENDS[row.send]) as caught:
             await group.says()
-        if isinstance(caught.value, Refused):
-            assert (caught.value.told, caught.value.closed) == (row.trouble, row.closed)
+        if isinstance(caught.value, BotApiRefused):
+            assert (caught.value.explanation, caught.value.closed) == (row.trouble, row.closed)
         return
     await group.says()
     last = group.fake.messages(GROUP)[-1]
@@ -103,7 +107,7 @@ async def test_a_refused_edit_takes_the_step_of_its_row(row: Row, words: str, gr
 async def test_words_that_nobody_listed_get_one_try_in_the_barest_form(
     status: int, group: Group
 ) -> None:
-    group.fake.fail("sendMessage", Refuse(status, "Refused: NOBODY_LISTED_THIS"))
+    group.fake.fail("sendMessage", Refuse(status, "BotApiRefused: NOBODY_LISTED_THIS"))
     await group.says(buttons=(Button("Yes", "c:y"),))
     last = group.fake.calls[-1].params
     assert set(last) == {"chat_id", "message_thread_id", "text", "link_preview_options"}
@@ -112,9 +116,9 @@ async def test_words_that_nobody_listed_get_one_try_in_the_barest_form(
 
 async def test_words_that_nobody_listed_are_given_up_after_the_barest_form(group: Group) -> None:
     group.fake.fail("sendMessage", UNLISTED, UNLISTED)
-    with pytest.raises(Refused, match="(?i)nobody_listed_this") as caught:
+    with pytest.raises(BotApiRefused, match=r"(?i)nobody_listed_this") as caught:
         await group.says()
-    assert caught.value.told is TABLE.unknown.trouble
+    assert caught.value.explanation is TABLE.unknown.trouble
     assert group.shown() == []
 
 
@@ -132,7 +136,7 @@ async def test_a_text_of_which_a_part_is_in_the_chat_is_not_sent_again(group: Gr
     group.fake.fail("sendMessage", Slow(0), Slow(0), UNLISTED)
     with pytest.raises(SendRefused) as caught:
         await group.says(text)
-    assert not isinstance(caught.value, Refused)
+    assert not isinstance(caught.value, BotApiRefused)
     assert len(group.shown()) == 1
 
 

@@ -1,4 +1,4 @@
-"""Tell people that the platform took no answer for them, where something can still be said."""
+"""Notify people whose answer the platform refused, where something can still be said."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from gateway.services import Services
 from gateway.storage.ledger.rows import OutboxRow
 
 PREFIX: Final = "n-refused:"
-"""Begins the keys of these notices, of which nobody is told if they are refused, too."""
+"""Begins the keys of these notices; one that is refused, too, has no notice of its own."""
 
 REFUSED: Final = "I have an answer for you{place}, but I can't post it. {why} (Ref {ref})"
 COMMAND: Final = "n-command:"
 
 
-async def told(services: Services, row: OutboxRow, refused: SendRefused) -> list[OutboundMessage]:
-    """Return the notice about a refused answer, if there is somebody to tell and a place for it.
+async def refusal_notices(
+    services: Services, row: OutboxRow, refused: SendRefused
+) -> list[OutboundMessage]:
+    """Return the notice about a refused answer, if anybody can be notified.
 
     It replies to the question; where the chat takes nothing, it goes to the person alone. The
     pieces of an answer share one notice.
     """
-    lost, trouble = row.message, refused.told
+    lost, trouble = row.message, refused.explanation
     is_answer = bool(row.turn_id) or lost.idem.startswith(COMMAND)
     if trouble is None or not lost.answers or not is_answer or lost.idem.startswith(PREFIX):
         return []
@@ -59,5 +61,5 @@ async def _private_chat(services: Services, asked: InboundMessage) -> str:
     try:
         return await channel.private_chat(asked.sender.id, asked.account)
     except ChannelError as cause:
-        get_log().warning("delivery.nobody_told", person=asked.sender.id, why=str(cause))
+        get_log().warning("delivery.person_not_notified", person=asked.sender.id, why=str(cause))
         return ""

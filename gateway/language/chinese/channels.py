@@ -88,7 +88,9 @@ _CONNECTIONS: Final = {
     "Let this machine through to that address, or set {proxy} or {setting}.": (
         "请允许这台机器访问该地址，或设置 {proxy} 或 {setting}。"
     ),
-    "Answers wait meanwhile, as long as a question may.": "在此期间回答会等待，最长与问题的时限相同。",
+    "Answers wait meanwhile, as long as a question may.": (
+        "在此期间回答会等待，最长与问题的时限相同。"
+    ),
     "{setting} is not the token of a {platform} bot.": "{setting} 不是 {platform} 机器人的令牌。",
     "It holds something else, such as another platform's token.": (
         "其中是别的内容，例如另一个平台的令牌。"

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from gateway.language.chinese.platform_refusals import PLATFORM_REFUSALS
+
 _TELEGRAM: Final = {
     "Telegram refused the bot's answer.": "Telegram 拒绝了机器人的回答。",
     "Telegram does not accept it in any form that the bot knows.": (
@@ -354,4 +356,4 @@ _SLACK: Final = {
     ),
 }
 
-PLATFORMS: Final = {**_TELEGRAM, **_DISCORD, **_SLACK}
+PLATFORMS: Final = {**_TELEGRAM, **_DISCORD, **_SLACK, **PLATFORM_REFUSALS}

@@ -100,6 +100,20 @@ class TapeSettings(Section):
         " in progress can still be saved. Not for PostgreSQL.",
         ge=0,
     )
+    answer_seconds: float = setting(
+        30,
+        "Seconds after which a PostgreSQL server that has not answered counts as away: its"
+        " connection is given up, and what was asked is asked again over a new one.",
+        ge=1,
+        le=3600,
+    )
+    connections: int = setting(
+        8,
+        "Maximum connections of this process to PostgreSQL, beside one that listens. The server's"
+        " max_connections has to hold those of all processes.",
+        ge=2,
+        le=100,
+    )
     ledger_days: int = setting(
         30,
         "Days after which the ledger is emptied of the content of what was answered and sent; the"

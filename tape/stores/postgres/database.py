@@ -15,6 +15,7 @@ from tape.database import relocation
 from tape.database.relocation import Relocation, refuse_moved
 from tape.database.schema import Schema, own_version
 from tape.errors import AppendRefused, StoreTooNew, StoreUnavailable, StoreUnusable, TapeError
+from tape.store import STORE_LIMITS, StoreLimits
 from tape.stores.postgres.binding import driver_sql
 from tape.stores.postgres.measures import MEASURES, PostgresMeasures
 from tape.stores.postgres.pool import Connection, ConnectionPool
@@ -76,17 +77,23 @@ class PostgresDatabase:
         measures: PostgresMeasures = MEASURES,
         *,
         pooled: bool,
+        limits: StoreLimits = STORE_LIMITS,
     ) -> None:
         self._schemas = schemas
         self.measures = measures
         self.statements = {n: sql for one in schemas for n, sql in one.statements.items()}
         self.url = url
         self.pooled = pooled
-        self._pool = ConnectionPool(url, prepared=not pooled)
+        self.limits = limits
+        self._pool = ConnectionPool(url, limits, prepared=not pooled)
 
     @classmethod
     def open(
-        cls, url: str, schemas: Sequence[Schema], measures: PostgresMeasures = MEASURES
+        cls,
+        url: str,
+        schemas: Sequence[Schema],
+        measures: PostgresMeasures = MEASURES,
+        limits: StoreLimits = STORE_LIMITS,
     ) -> PostgresDatabase:
         """Check a server, and apply the missing migrations of `schemas`.
 
@@ -94,17 +101,21 @@ class PostgresDatabase:
         """
         with translated(), checked_connection(url, schemas) as connection:
             pooled = is_pooled(connection)
-        return cls(connection_target(url), schemas, measures, pooled=pooled)
+        target = connection_target(url)
+        return cls(target, schemas, measures, pooled=pooled, limits=limits)
 
     def sql(self, name: str) -> str:
         """Return a named statement as psycopg reads it."""
         return driver_sql(self.statements[name])
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
-        """Borrow a connection; its errors become errors of the store."""
+    async def connection(self, *, patient: bool = False) -> AsyncIterator[Connection]:
+        """Borrow a connection; its errors become errors of the store.
+
+        If `patient`, an answer may take as long as it takes.
+        """
         with translated():
-            async with self._pool.connection() as connection:
+            async with self._pool.connection(patient=patient) as connection:
                 yield connection
 
     async def refuse_newer(self) -> None:

@@ -206,7 +206,7 @@ class PostgresIndexer:
     async def _plan(self) -> None:
         """Find what the index lacks; an index made by older rules is cleared."""
         self._planned, self.problem = True, ""
-        async with self._database.connection() as connection:
+        async with self._database.connection(patient=True) as connection:
             found = await (await self._ask(connection, "rules", {})).fetchall()
             others = {row[0] for row in found} - {RULES}
             if self._rebuild or (others and all(map(is_older, others))):

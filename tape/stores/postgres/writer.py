@@ -99,7 +99,7 @@ class UnitWriter:
 
         `indexes` is whether to look at indexes of tables with few such rows, too.
         """
-        async with self._database.connection() as connection:
+        async with self._database.connection(patient=True) as connection:
             found = await connection.execute(self._database.sql("tape.tables"))
             names = ", ".join(row[0] for row in await found.fetchall())
             options = "(INDEX_CLEANUP ON) " if indexes else ""

@@ -32,9 +32,9 @@ class SilentDatabase(PostgresDatabase):
     silent = False
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
+    async def connection(self, *, patient: bool = False) -> AsyncIterator[Connection]:
         assert not self.silent, "the database was asked"
-        async with super().connection() as connection:
+        async with super().connection(patient=patient) as connection:
             yield connection
 
 

@@ -191,7 +191,8 @@ class SessionTable:
         """
         values = {"owner": self._owner, "seconds": self._lease}
         try:
-            with anyio.fail_after(self._lease / 3):  # later, the next round would be late, too
+            # Later, the next round would be late, too; nobody has to answer in less than a second.
+            with anyio.fail_after(max(1.0, self._lease / 3)):
                 rows = await self._store.select("sharing.renew", values)
         except TimeoutError as late:
             raise StoreUnavailable(RENEWED_LATE) from late

@@ -38,7 +38,7 @@ def test_a_stall_of_the_platforms_is_one_of_every_process() -> None:
     assert late("stall", "") == {97.5}
 
 
-@pytest.mark.parametrize("kind", ["kill", "stop", "cut", "restart"])
+@pytest.mark.parametrize("kind", ["kill", "stop", "cut", "swallow", "restart"])
 def test_whoever_is_killed_or_cut_off_doubles_nothing_where_a_key_makes_one_message_of_two(
     kind: Kind,
 ) -> None:

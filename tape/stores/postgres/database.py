@@ -296,12 +296,29 @@ def _migrate(connection: psycopg.Connection[Any], schemas: Sequence[Schema]) -> 
         for schema in schemas:
             for number, sql in enumerate(schema.migrations, start=1):
                 if number > applied.get(schema.name, NOT_APPLIED).version:
-                    connection.execute(sql.encode())
+                    with _named(f"{schema.name} {number}", connection):
+                        connection.execute(sql.encode())
                     connection.execute(
                         "INSERT INTO migration (name, version, written_by, readable_from)"
                         " VALUES (%s, %s, %s, %s)",
                         (schema.name, number, own_version(), schema.readable_from(number)),
                     )
+
+
+@contextmanager
+def _named(migration: str, connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """Name a migration whose statements a server does not understand."""
+    try:
+        yield
+    except psycopg.errors.InsufficientPrivilege:
+        raise
+    except psycopg.ProgrammingError as cause:
+        version = connection.info.server_version
+        raise StoreUnusable(
+            f"PostgreSQL {version // 10000} refused the migration {migration}"
+            f" ({first_line(cause)}): nothing was changed; report it as a fault of Tapeway, or"
+            " name a server of another version in TAPEWAY_TAPE__URL"
+        ) from cause
 
 
 def _refuse_newer(applied: Mapping[str, Applied], schemas: Sequence[Schema]) -> None:

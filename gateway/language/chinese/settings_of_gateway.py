@@ -76,14 +76,11 @@ _TAPES: Final = {
         "预留文件的大小（字节）。磁盘将满时会删除它，使正在进行的回答仍能保存。不适用于"
         " PostgreSQL。"
     ),
-    "Seconds after which a PostgreSQL server that has not answered counts as away: its"
-    " connection is given up, and what was asked is asked again over a new one.": (
-        "PostgreSQL 服务器多少秒没有回应就视为不在：放弃该连接，并通过新连接重新询问。"
+    "Seconds after which PostgreSQL counts as away if it has not answered.": (
+        "PostgreSQL 多少秒没有回应就视为不在。"
     ),
-    "Maximum connections of this process to PostgreSQL, beside one that listens. The server's"
-    " max_connections has to hold those of all processes.": (
-        "此进程到 PostgreSQL 的最大连接数，另有一个用于监听。服务器的 max_connections"
-        " 必须容得下所有进程的连接。"
+    "Maximum connections of this process to PostgreSQL; one more listens.": (
+        "此进程到 PostgreSQL 的最大连接数；另有一个用于监听。"
     ),
     "Days after which the ledger is emptied of the content of what was answered and sent; the"
     " tapes keep it. 0 keeps it there, too.": (

@@ -18,7 +18,7 @@ from tape.errors import AppendRefused, StoreTooNew, StoreUnavailable, StoreUnusa
 from tape.store import STORE_LIMITS, StoreLimits
 from tape.stores.postgres.binding import driver_sql
 from tape.stores.postgres.measures import MEASURES, PostgresMeasures
-from tape.stores.postgres.pool import Connection, ConnectionPool
+from tape.stores.postgres.pool import ConnectionPool, ServerConnection
 from tape.stores.postgres.server_errors import ON_THE_SERVER, is_lasting, remedy_of
 
 MIN_SERVER: Final = 150000
@@ -109,7 +109,7 @@ class PostgresDatabase:
         return driver_sql(self.statements[name])
 
     @asynccontextmanager
-    async def connection(self, *, patient: bool = False) -> AsyncIterator[Connection]:
+    async def connection(self, *, patient: bool = False) -> AsyncIterator[ServerConnection]:
         """Borrow a connection; its errors become errors of the store.
 
         If `patient`, an answer may take as long as it takes.

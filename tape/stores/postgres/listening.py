@@ -11,7 +11,7 @@ from psycopg import AsyncConnection, sql
 
 from tape.errors import StoreUnavailable, StoreUnusable
 from tape.stores.postgres.database import connection_target, first_line
-from tape.stores.postgres.pool import Connection
+from tape.stores.postgres.pool import ServerConnection
 
 POOLED: Final = (
     "a PgBouncer does not pass on what is listened to: name the database's own address in"
@@ -61,7 +61,7 @@ async def notifications(
     if pooled:
         raise StoreUnusable(POOLED)
     try:
-        connection = await Connection.connect(connection_target(url), autocommit=True)
+        connection = await ServerConnection.connect(connection_target(url), autocommit=True)
         connection.answer_seconds = answer_seconds
         try:  # `async with` would roll back first, which a second cancellation ends
             await _refuse_others(connection, sees_lock)

@@ -42,7 +42,7 @@ class NoAnswer(psycopg.OperationalError):
         super().__init__(f"no answer for {seconds:g} s")
 
 
-class Connection(AsyncConnection[tuple[Any, ...]]):
+class ServerConnection(AsyncConnection[tuple[Any, ...]]):
     """A connection whose server has to answer within `answer_seconds`, if there is a limit."""
 
     answer_seconds: float | None = None
@@ -74,11 +74,11 @@ class ConnectionPool:
         self._answer_seconds = limits.answer_seconds
         self._how: dict[str, Any] = {} if prepared else {"prepare_threshold": None}
         self._free = anyio.Semaphore(limits.connections)
-        self._idle: list[Connection] = []
+        self._idle: list[ServerConnection] = []
         self._closed = False
 
     @asynccontextmanager
-    async def connection(self, *, patient: bool = False) -> AsyncIterator[Connection]:
+    async def connection(self, *, patient: bool = False) -> AsyncIterator[ServerConnection]:
         """Borrow a connection; raises psycopg.Error, or StoreUnavailable if all are in use.
 
         If `patient`, an answer may take as long as it takes.
@@ -117,15 +117,15 @@ class ConnectionPool:
                     f"the database is slow: no connection was free for {WAIT_SECONDS:g} s"
                 ) from None
 
-    async def _taken(self) -> Connection | None:
+    async def _taken(self) -> ServerConnection | None:
         while self._idle:
             if _is_there(connection := self._idle.pop()):
                 return connection
             await connection.close()
         return None
 
-    async def _connect(self) -> Connection:
-        connection = await Connection.connect(
+    async def _connect(self) -> ServerConnection:
+        connection = await ServerConnection.connect(
             self._target, autocommit=True, row_factory=tuple_row, **self._how
         )
         connection.answer_seconds = self._answer_seconds
@@ -137,7 +137,7 @@ class ConnectionPool:
                 raise
         return connection
 
-    async def _give_back(self, connection: Connection) -> None:
+    async def _give_back(self, connection: ServerConnection) -> None:
         if connection.closed:
             return
         if self._closed or connection.info.transaction_status != TransactionStatus.IDLE:
@@ -151,7 +151,7 @@ class ConnectionPool:
             await connection.close()
 
 
-def _is_there(connection: Connection) -> bool:
+def _is_there(connection: ServerConnection) -> bool:
     """Return whether the server has kept a connection that nobody used; nothing is sent."""
     try:
         for _ in range(2):  # the first look finds why it ended, the second that it did

@@ -6,11 +6,16 @@ from pathlib import Path
 
 import anyio
 
+from gateway.background import Work
 from gateway.settings.intervals import INTERVALS
 from gateway.storage.ballast import Ballast
 from gateway.storage.write_guard import MAX_WAIT_SECONDS, WriteGuard
 from tape.errors import StoreUnavailable
 from tests.kit.clock import ManualClock
+
+
+async def _run(work: Work) -> None:
+    await work()
 
 
 async def test_a_write_that_waits_is_woken_by_the_first_that_succeeds(tmp_path: Path) -> None:
@@ -25,13 +30,11 @@ async def test_a_write_that_waits_is_woken_by_the_first_that_succeeds(tmp_path: 
         written.append(clock.monotonic())
 
     async with anyio.create_task_group() as group:
-        guard = WriteGuard(
-            clock,
-            Ballast(tmp_path, 0),
-            write,
-            lambda name, work: group.start_soon(work, name=name),
-            INTERVALS,
-        )
+
+        def spawn(name: str, work: Work) -> None:
+            group.start_soon(_run, work, name=name)
+
+        guard = WriteGuard(clock, Ballast(tmp_path, 0), write, spawn, INTERVALS)
         for _ in range(3):
             group.start_soon(wait)
         await clock.advance(120.0)

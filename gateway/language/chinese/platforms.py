@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gateway.language.chinese.platform_refusals import PLATFORM_REFUSALS
+from gateway.language.chinese.refusals import PLATFORM_REFUSALS
 
 _TELEGRAM: Final = {
     "Telegram refused the bot's answer.": "Telegram 拒绝了机器人的回答。",

@@ -6,8 +6,10 @@ A row's status: `pending -> sending -> sent | ambiguous | dead`. If an attempt's
 - if the chat can be searched, the sender first checks whether the message is there;
 - otherwise `TAPEWAY_DELIVERY__AMBIGUOUS` decides whether to resend or hold the message.
 
-A send waits while its channel is down or limits the rate. A refused message is dead. If the channel
-is misconfigured, its messages stay until it is set up again, or until the next start.
+A send waits while its channel is down or limits the rate. A refused message is dead, and who asked
+gets a notice of it where that is possible. A send that something else than the platform answers
+waits no longer than a question may. If the channel is misconfigured, its messages stay until it is
+set up again, or until the next start.
 """
 
 from __future__ import annotations

@@ -49,6 +49,21 @@ class WrongAddress(UnknownModel):  # 404 without `/v1`
     )
 
 
+class ServerMoved(ModelError):
+    """The server redirects, which is not followed; `args` are its address and the new one or ""."""
+
+    sentence = (
+        "the model service has another address now (the operator can set TAPEWAY_AGENT__BASE_URL)"
+    )
+
+    def __init__(self, server: str, address: str) -> None:
+        super().__init__(server.rstrip("/"), address)
+
+    def __str__(self) -> str:
+        server, address = self.args
+        return f"{server} redirects to {address or 'another address'}, which is not followed"
+
+
 class ModelBusy(ModelError):
     """A 429: the provider is over its limits; `retry_after` is the seconds to wait, if known."""
 

@@ -22,6 +22,7 @@ from agent.errors import (
     ModelError,
     ModelUnreachable,
     RequestRejected,
+    ServerMoved,
     UnknownModel,
     WrongAddress,
 )
@@ -31,11 +32,13 @@ from agent.models.learned import Learned, is_lasting, suspect
 from agent.models.openai_stream import StreamReader
 from agent.models.overflow import by_wording
 from agent.models.reasoning import InlineReasoning
+from agent.models.redirects import moved_to
 from agent.models.request_body import build_body, refused_in
 
 MAX_SECONDS_AFTER_END: Final = 5.0
 """Maximum wait for the token counts after a finished answer, if the server leaves it open."""
 
+ANSWERS: Final = "/chat/completions"
 BEGINS_OPEN: Final = "inline_reasoning"
 MIN_SECRET: Final = 6  # characters
 HELD_BACK: Final = (
@@ -65,7 +68,7 @@ class OpenAIModel:
             max_retries=0,  # RetryingModel counts the calls
             timeout=httpx2.Timeout(settings.read_timeout, connect=settings.connect_timeout),
             # The SDK's own transport uses more CPU than aiohttp.
-            http_client=DefaultAioHttpClient(),
+            http_client=DefaultAioHttpClient(follow_redirects=False),
         )
         # Both may hold secrets.
         self.server = str(self._client.base_url.copy_with(userinfo=b"", query=None))
@@ -106,7 +109,7 @@ class OpenAIModel:
         try:
             # By its generated method, the SDK would walk and copy the messages and tools in Python.
             response = await self._client.post(
-                "/chat/completions",
+                ANSWERS,
                 cast_to=httpx2.Response,
                 body={"model": self.name, "stream": True, **body},
                 stream=True,
@@ -121,7 +124,7 @@ class OpenAIModel:
                     yield piece
             reply = reader.reply()
         except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as cause:
-            raise _without(self._secrets, _translate(cause)) from None
+            raise _without(self._secrets, _translate(cause, self.server, ANSWERS)) from None
         except ModelError as cause:
             raise _without(self._secrets, cause) from None
         yield reply
@@ -139,7 +142,7 @@ class OpenAIModel:
         except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as cause:
             if isinstance(cause, openai.APIStatusError):
                 self.date = cause.response.headers.get("date", "")
-            raise _without(self._secrets, _translate(cause)) from None
+            raise _without(self._secrets, _translate(cause, self.server, path)) from None
 
     async def aclose(self) -> None:
         await self._client.close()
@@ -196,8 +199,10 @@ def _masked(text: str, secrets: Sequence[str]) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _translate(cause: Exception) -> ModelError:
+def _translate(cause: Exception, server: str, path: str) -> ModelError:
     if isinstance(cause, openai.APIStatusError):
+        if (address := moved_to(cause.response, path)) is not None:
+            return ServerMoved(server, address)
         error = _status_error(cause)
         error.retry_after = _retry_after(cause)
         return error
@@ -221,7 +226,7 @@ def _status_error(cause: openai.APIStatusError) -> ModelError:
     if isinstance(cause, (openai.AuthenticationError, openai.PermissionDeniedError)):
         return KeyRefused(message)
     if isinstance(cause, openai.NotFoundError):
-        bare = cause.request.url.path == "/chat/completions" and "model" not in message
+        bare = cause.request.url.path == ANSWERS and "model" not in message
         return WrongAddress(message) if bare else UnknownModel(message)
     if cause.status_code >= 500 or cause.status_code in (408, 409):
         return ModelDown(message)

@@ -22,6 +22,7 @@ from agent.errors import (
     ModelError,
     ModelUnreachable,
     RequestRejected,
+    ServerMoved,
     UnknownModel,
     WrongAddress,
 )
@@ -36,6 +37,7 @@ NO_ANSWER: Final = (
     ModelDown,
     ModelUnreachable,
     RequestRejected,
+    ServerMoved,
     UnknownModel,
 )
 LOOK_SECONDS: Final = 5.0
@@ -46,8 +48,8 @@ _VERSION: Final = re.compile(r"/v\d")
 
 
 ProbedKind = Literal[
-    "address", "broken", "busy", "empty", "fails", "key", "overflow", "slow", "tls", "unknown",
-    "unreachable"
+    "address", "broken", "busy", "empty", "fails", "key", "moved", "overflow", "slow", "tls",
+    "unknown", "unreachable"
 ]  # fmt: skip
 WINDOWS: Final = ("max_model_len", "context_length", "context_window", "max_context_length")
 """What servers call the size of a model's context in their lists."""
@@ -119,7 +121,7 @@ class Probe:
                 " set TAPEWAY_AGENT__BASE_URL to another one",
                 kind="slow",
             )
-        except (AccountEmpty, ModelUnreachable) as cause:
+        except (AccountEmpty, ModelUnreachable, ServerMoved) as cause:
             return self.remedy(cause)
         except KeyRefused as cause:
             # A key may be allowed to chat, but not to list models.
@@ -179,6 +181,8 @@ class Probe:
                 f"nothing answers at {server}: start the server, or set TAPEWAY_AGENT__BASE_URL to"
                 " another one"
             )
+        elif isinstance(cause, ServerMoved):
+            kind, sentence = "moved", _moved(cause)
         elif isinstance(cause, KeyRefused):
             refusal = "refuses the API key" if self._model.has_key else "requires an API key"
             kind = "key"
@@ -210,3 +214,13 @@ class Probe:
             sentence = f"{server} gives no answer from {name}: {detail}"
         free = not isinstance(cause, (ModelDown, ModelUnreachable))
         return Probed(sentence, free=free, kind=kind)
+
+
+def _moved(cause: ServerMoved) -> str:
+    server, address = cause.args
+    if not address:
+        return f"{server} redirects elsewhere: set TAPEWAY_AGENT__BASE_URL to its new address"
+    return (
+        f"{server} redirects to {address}, which is not followed: if you trust it, set"
+        f" TAPEWAY_AGENT__BASE_URL={address}"
+    )

@@ -102,6 +102,14 @@ MODEL_ADDRESS: Final = Trouble(
     "The server has no model API at this path; mostly /v1 is missing at the end.",
     "Correct TAPEWAY_AGENT__BASE_URL.",
 )
+MODEL_MOVED: Final = Trouble(
+    "model.moved",
+    "Answers say that the model service has another address now.",
+    "The server redirects. The gateway does not follow: the key and the chat would go to a host"
+    " that you did not name.",
+    "If you trust the new address, set TAPEWAY_AGENT__BASE_URL to it. If it is a sign-in page of"
+    " your network, sign in.",
+)
 MODEL_UNREACHABLE: Final = Trouble(
     "model.unreachable",
     "Answers say that the model service cannot be reached.",

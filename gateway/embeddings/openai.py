@@ -11,6 +11,7 @@ import httpx2
 import openai
 from openai import AsyncOpenAI, DefaultAioHttpClient
 
+from agent.models.redirects import moved_to
 from gateway.errors import SettingsError
 from gateway.settings import Settings
 from tape.errors import EmbedderFailed
@@ -32,7 +33,7 @@ class OpenAIEmbedder:
             base_url=base_url or None,
             timeout=httpx2.Timeout(SECONDS, connect=10),
             max_retries=1,
-            http_client=DefaultAioHttpClient(),
+            http_client=DefaultAioHttpClient(follow_redirects=False),
         )
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -44,6 +45,11 @@ class OpenAIEmbedder:
                 encoding_format="float",
             )
         except openai.APIStatusError as cause:
+            if (address := moved_to(cause.response, "/embeddings")) is not None:
+                raise EmbedderFailed(
+                    "the embedding server redirects, which is not followed: set"
+                    f" TAPEWAY_SEARCH__BASE_URL to {address or 'its new address'}"
+                ) from None
             # The server's message is left out, because it may repeat the input.
             raise EmbedderFailed(
                 f"the embedding server answered {cause.status_code} for the model"

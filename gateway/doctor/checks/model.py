@@ -47,6 +47,7 @@ TROUBLES: Final[Mapping[ProbedKind, Trouble]] = {
     "empty": troubles.MODEL_EMPTY_ACCOUNT,
     "fails": troubles.MODEL_FAILS,
     "key": troubles.MODEL_KEY_REFUSED,
+    "moved": troubles.MODEL_MOVED,
     "overflow": troubles.MODEL_WINDOW_TOO_SMALL,
     "slow": troubles.MODEL_SLOW,
     "tls": troubles.MODEL_TLS,

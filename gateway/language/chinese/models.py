@@ -21,6 +21,9 @@ _ANSWERS: Final = {
     " mostly ends with /v1)": (
         "模型服务不在其地址上（运维者可设置 TAPEWAY_AGENT__BASE_URL，通常以 /v1 结尾）"
     ),
+    "the model service has another address now (the operator can set TAPEWAY_AGENT__BASE_URL)": (
+        "模型服务现在有另一个地址（运维者可设置 TAPEWAY_AGENT__BASE_URL）"
+    ),
     "the model service is busy; please try again in a moment": "模型服务繁忙，请稍后再试",
     "the account's token limit at the model service is used up for now; please try again later (the"
     " operator can raise the plan's limit)": (
@@ -73,6 +76,14 @@ _PROBED: Final = {
     ),
     "nothing answers at {server}: start the server, or set TAPEWAY_AGENT__BASE_URL to another"
     " one": ("{server} 没有任何答复：请启动该服务器，或将 TAPEWAY_AGENT__BASE_URL 设为另一个"),
+    "{server} redirects to {target}, which is not followed: if you trust it, set"
+    " TAPEWAY_AGENT__BASE_URL={address}": (
+        "{server} 重定向到 {target}，网关不会跟随：如果信任该地址，请设置"
+        " TAPEWAY_AGENT__BASE_URL={address}"
+    ),
+    "{server} redirects elsewhere: set TAPEWAY_AGENT__BASE_URL to its new address": (
+        "{server} 重定向到别处：请将 TAPEWAY_AGENT__BASE_URL 设为其新地址"
+    ),
     "{server} refuses the API key: set TAPEWAY_AGENT__API_KEY to a valid one": (
         "{server} 拒绝 API 密钥：请将 TAPEWAY_AGENT__API_KEY 设为有效的密钥"
     ),
@@ -120,6 +131,10 @@ _REMEDIES: Final = {
         "请启动服务器，或更正 TAPEWAY_AGENT__BASE_URL。在容器中，127.0.0.1 指容器本身："
         "主机上的服务器"
         "请用 host.docker.internal。"
+    ),
+    "If you trust the new address, set TAPEWAY_AGENT__BASE_URL to it. If it is a sign-in page of"
+    " your network, sign in.": (
+        "如果信任新地址，请将 TAPEWAY_AGENT__BASE_URL 设为该地址。如果是网络的登录页面，请登录。"
     ),
     "Correct http or https in TAPEWAY_AGENT__BASE_URL, or install the server's certificate.": (
         "请更正 TAPEWAY_AGENT__BASE_URL 中的 http 或 https，或安装服务器的证书。"

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
 
-from gateway.redaction import Redactor
+from gateway.printing import LossyLines, redact_with, redactor_in_use
+from gateway.redaction.redactor import Redactor
 from gateway.settings import LogSettings
 
 # structlog would load rich, a fifth of a start, for the tracebacks that nobody may print here.
@@ -31,18 +32,16 @@ finally:
 if TYPE_CHECKING:
     from structlog.typing import EventDict, FilteringBoundLogger, WrappedLogger
 
-_redactors: Final[list[Redactor]] = []
-"""The one of the log that was set up, if it was."""
-
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
 def set_up_logs(settings: LogSettings, redactor: Redactor | None = None) -> None:
-    """Configure the log; call this once, when a command starts."""
+    """Configure the log, and have all that is printed pass its redactor; when a command starts."""
     redactor = redactor or Redactor()
-    _redactors[:] = [redactor]
+    redact_with(redactor)
     redact = redactor.line
     as_text = settings.format == "text" or (settings.format == "auto" and sys.stderr.isatty())
+    lines = LossyLines(_say_dropped)
     ends: list[Any]
     if as_text:
         # Plain tracebacks only: with local variables, keys and tokens would appear in the log.
@@ -62,19 +61,18 @@ def set_up_logs(settings: LogSettings, redactor: Redactor | None = None) -> None
             lambda _logger, _method, line: redact(str(line)),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[settings.level]),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: _LineLogger(lines),
         cache_logger_on_first_use=False,
     )
     # Libraries log through the standard library; only their warnings matter here.
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(lines)
     handler.setFormatter(_RedactingFormatter(redact))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
 
 
 def hide_in_logs(*secrets: str) -> None:
     """Take these secrets out of all further lines, too."""
-    for redactor in _redactors:
-        redactor.learn(*secrets)
+    redactor_in_use().learn(*secrets)
 
 
 class _RedactingFormatter(logging.Formatter):
@@ -84,6 +82,22 @@ class _RedactingFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return self._redact(super().format(record))
+
+
+def _say_dropped(lines: int) -> None:
+    get_log().warning("log.lines_dropped", lines=lines)
+
+
+class _LineLogger:
+    """Takes lines from structlog."""
+
+    def __init__(self, lines: LossyLines) -> None:
+        self._lines = lines
+
+    def msg(self, line: str) -> None:
+        self._lines.write(f"{line}\n")
+
+    debug = info = warning = error = critical = msg
 
 
 def _json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:

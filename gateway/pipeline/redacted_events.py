@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.events import AgentEvent
-from gateway.redaction import RedactedStream, Redactor
+from gateway.redaction.redacted_stream import RedactedStream
+from gateway.redaction.redactor import Redactor
 
 
 class RedactedEvents:

@@ -92,6 +92,10 @@ class ModelUnreachable(ModelError):  # no connection, or no answer in time
     sentence = "I can't reach the model service; please try again later"
 
 
+class ProxyDown(ModelUnreachable):
+    """The proxy in the environment is not there, or refuses; the message names its variable."""
+
+
 class ModelDown(ModelError):  # 5xx
     sentence = "the model service is having trouble; please try again later"
 
@@ -136,6 +140,10 @@ class AnswerRefused(ModelError):
 
 class KeyMissing(AgentError):
     """The model's key or server is missing or unusable; the message says what to set."""
+
+
+class NetworkUnusable(KeyMissing):
+    """A variable of the environment keeps the gateway from the model's server."""
 
 
 class StepLimit(AgentError):

@@ -30,7 +30,7 @@ def followers(text: str) -> Iterator[str]:
         fits = {
             "ClientSession": given.get("middlewares") == "(refuse_redirects,)",
             "DefaultAioHttpClient": given.get("follow_redirects") == "False",
-            "AsyncOpenAI": "DefaultAioHttpClient" in given.get("http_client", ""),
+            "AsyncOpenAI": given.get("http_client", "").startswith("http_client("),
             "DefaultAsyncHttpxClient": False,
             "DefaultHttpxClient": False,
             "urlopen": False,

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import aiohttp
 import httpx2
 import openai
-from openai import AsyncOpenAI, DefaultAioHttpClient
+from openai import AsyncOpenAI
 
 from agent.errors import (
     AnswerBroken,
@@ -21,6 +21,7 @@ from agent.errors import (
     ModelDown,
     ModelError,
     ModelUnreachable,
+    ProxyDown,
     RequestRejected,
     ServerMoved,
     UnknownModel,
@@ -28,7 +29,9 @@ from agent.errors import (
 )
 from agent.model import ModelReply, ModelRequest, Piece
 from agent.model_settings import NO_KEY, ModelSettings, checked_address, fits_a_header
+from agent.models.http_client import broken_proxy, http_client
 from agent.models.learned import Learned, is_lasting, suspect
+from agent.models.network import PUBLIC
 from agent.models.openai_stream import StreamReader
 from agent.models.overflow import by_wording
 from agent.models.reasoning import InlineReasoning
@@ -67,8 +70,7 @@ class OpenAIModel:
             default_headers=headers,
             max_retries=0,  # RetryingModel counts the calls
             timeout=httpx2.Timeout(settings.read_timeout, connect=settings.connect_timeout),
-            # The SDK's own transport uses more CPU than aiohttp.
-            http_client=DefaultAioHttpClient(follow_redirects=False),
+            http_client=http_client(address or PUBLIC),
         )
         # Both may hold secrets.
         self.server = str(self._client.base_url.copy_with(userinfo=b"", query=None))
@@ -206,6 +208,8 @@ def _translate(cause: Exception, server: str, path: str) -> ModelError:
         error = _status_error(cause)
         error.retry_after = _retry_after(cause)
         return error
+    if why := broken_proxy(cause, server):
+        return ProxyDown(why)
     if isinstance(cause, (openai.APITimeoutError, openai.APIConnectionError)):
         return ModelUnreachable(f"{cause} ({cause.__cause__})")
     if isinstance(cause, (httpx2.HTTPError, aiohttp.ClientError)):

@@ -21,6 +21,7 @@ from agent.errors import (
     ModelDown,
     ModelError,
     ModelUnreachable,
+    ProxyDown,
     RequestRejected,
     ServerMoved,
     UnknownModel,
@@ -48,8 +49,8 @@ _VERSION: Final = re.compile(r"/v\d")
 
 
 ProbedKind = Literal[
-    "address", "broken", "busy", "empty", "fails", "key", "moved", "overflow", "slow", "tls",
-    "unknown", "unreachable"
+    "address", "broken", "busy", "empty", "fails", "key", "moved", "overflow", "proxy",
+    "slow", "tls", "unknown", "unreachable"
 ]  # fmt: skip
 WINDOWS: Final = ("max_model_len", "context_length", "context_window", "max_context_length")
 """What servers call the size of a model's context in their lists."""
@@ -169,12 +170,14 @@ class Probe:
         """Return what an error of the model means, with its remedy."""
         kind: ProbedKind
         server, name = self._model.server.rstrip("/"), self._model.name
-        if isinstance(cause, ModelUnreachable) and _TLS.search(str(cause)):
+        if type(cause) is ModelUnreachable and _TLS.search(str(cause)):
             kind = "tls"
             sentence = (
                 f"no secure connection to {server}: correct its certificate, or http and https in"
                 " TAPEWAY_AGENT__BASE_URL"
             )
+        elif isinstance(cause, ProxyDown):
+            kind, sentence = "proxy", str(cause)
         elif isinstance(cause, ModelUnreachable):
             kind = "unreachable"
             sentence = (

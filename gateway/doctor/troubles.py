@@ -69,6 +69,20 @@ DJANGO_CHANNELS: Final = Trouble(
     "Install Tapeway in a virtual environment of its own.",
 )
 
+NETWORK_VARIABLE: Final = Trouble(
+    "network.variable",
+    "The gateway does not start, or does not reach the model's server or a platform.",
+    "A variable of the environment, which many programs read, names a proxy that cannot be used or"
+    " a file of certificates that is missing.",
+    "Correct the named variable, or remove it. NO_PROXY lists the hosts that need no proxy.",
+)
+NETWORK_PROXY_DOWN: Final = Trouble(
+    "network.proxy_down",
+    "Answers say that the model service cannot be reached.",
+    "The proxy that a variable of the environment names is not there, or lets nothing through.",
+    "Correct the named variable, or remove it. NO_PROXY lists the hosts that need no proxy.",
+)
+
 # --- the model
 
 MODEL_OFFLINE: Final = Trouble(

@@ -9,8 +9,10 @@ from typing import Final
 import aiohttp
 import httpx2
 import openai
-from openai import AsyncOpenAI, DefaultAioHttpClient
+from openai import AsyncOpenAI
 
+from agent.models.http_client import broken_proxy, http_client
+from agent.models.network import PUBLIC
 from agent.models.redirects import moved_to
 from gateway.errors import SettingsError
 from gateway.settings import Settings
@@ -33,7 +35,7 @@ class OpenAIEmbedder:
             base_url=base_url or None,
             timeout=httpx2.Timeout(SECONDS, connect=10),
             max_retries=1,
-            http_client=DefaultAioHttpClient(follow_redirects=False),
+            http_client=http_client(base_url or PUBLIC),
         )
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -56,6 +58,8 @@ class OpenAIEmbedder:
                 f" {self._model}: check TAPEWAY_SEARCH__MODEL, __BASE_URL and __API_KEY"
             ) from None
         except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError, ValueError) as cause:
+            if why := broken_proxy(cause, str(self._client.base_url)):
+                raise EmbedderFailed(why) from None
             raise EmbedderFailed(
                 f"the embedding server cannot be reached ({type(cause).__name__}):"
                 " check TAPEWAY_SEARCH__BASE_URL"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from agent.models.network import Variable, network_variables
 from gateway.cli.screen import print_note, safe
 from gateway.cli.table import print_json
 from gateway.errors import SettingsError
@@ -28,11 +29,12 @@ def show_config(as_json: bool, changed: bool) -> int:
         return cause.exit_code
     # A password in the address of a proxy is a secret, too.
     redact_with(Redactor(secrets_of(loaded.settings)))
+    network = network_variables(os.environ)
     found = [one for one in effective_settings(loaded) if _is_set(one) or not changed]
     if as_json:
-        print_json([_as_json(one) for one in found], 2)
+        print_json([*map(_as_json, found), *map(_of_network, network)], 2)
         return 0
-    for line in _table(found):
+    for line in (*_table(found), *_network(network)):
         print_out(safe(line))
     return 0
 
@@ -50,6 +52,18 @@ def _as_json(one: EffectiveSetting) -> dict[str, Any]:
         "path": str(one.path) if one.path else None,
         "former": one.former,
     }
+
+
+def _of_network(one: Variable) -> dict[str, Any]:
+    origin = {"origin": "environment", "path": None, "former": None}
+    return {"name": one.name, "section": "network", "value": one.shown(), **origin}
+
+
+def _network(variables: Iterable[Variable]) -> Iterator[str]:
+    """Yield the variables of other programs that say how model servers are reached."""
+    lines = [f"* {one.name}={one.shown()}" for one in variables]
+    if lines:
+        yield from ("", "[network, of the environment]", *lines)
 
 
 def _table(found: Iterable[EffectiveSetting]) -> Iterable[str]:

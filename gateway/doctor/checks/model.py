@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import anyio
 
-from agent.errors import KeyMissing, ModelError
+from agent.errors import KeyMissing, ModelError, NetworkUnusable
 from agent.model import ModelReply, ModelRequest
 from agent.models.learned import Learned
 from agent.models.offline import OFFLINE
@@ -49,6 +49,7 @@ TROUBLES: Final[Mapping[ProbedKind, Trouble]] = {
     "key": troubles.MODEL_KEY_REFUSED,
     "moved": troubles.MODEL_MOVED,
     "overflow": troubles.MODEL_WINDOW_TOO_SMALL,
+    "proxy": troubles.NETWORK_PROXY_DOWN,
     "slow": troubles.MODEL_SLOW,
     "tls": troubles.MODEL_TLS,
     "unknown": troubles.MODEL_UNKNOWN,
@@ -79,6 +80,8 @@ async def _check(settings: Settings, name: str) -> list[CheckResult]:
     agent, learned = settings.agent.model_copy(update={"model": name}), Learned()
     try:
         model = make_probed(agent, settings.model(name), learned)
+    except NetworkUnusable:
+        return []  # the check of the settings names the variable
     except KeyMissing as cause:
         return [ill(CHECK, troubles.MODEL_KEY_MISSING, str(cause))]
     try:

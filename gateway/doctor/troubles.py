@@ -204,6 +204,12 @@ HOME_UNUSABLE: Final = Trouble(
     "The folder cannot be created or written by this user, or the file system is read-only.",
     "Make it writable for the user who runs the gateway, or choose another with TAPEWAY_HOME.",
 )
+HOME_WITHOUT_LOCKS: Final = Trouble(
+    "home.without_locks",
+    "The gateway does not start: its home folder has no working locks.",
+    "The folder is on a file system that cannot lock files, such as some network folders.",
+    "Put the home on a disk of this machine with TAPEWAY_HOME, or mount the folder with locks.",
+)
 HOME_OPEN: Final = Trouble(
     "home.open",
     "Other users of this machine can look into the gateway's files.",

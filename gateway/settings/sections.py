@@ -64,7 +64,12 @@ class HttpSettings(Section):
     @field_validator("public_url")
     @classmethod
     def _is_an_address(cls, value: str) -> str:
-        if value and not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", value):
+        if re.fullmatch(r"https?://[^\s/?#@]+/[^\s?#]+", value):
+            raise ValueError(
+                "it must have no path, since the page needs a host, or a port, of its own: for"
+                " example https://tapeway.example.org/"
+            )
+        if value and not re.fullmatch(r"https?://[^\s/?#@]+/?", value):
             raise ValueError("it must be an address such as https://tapeway.example.org/")
         return f"{value.rstrip('/')}/" if value else ""
 

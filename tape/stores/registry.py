@@ -14,6 +14,7 @@ from tape.store import Now, TapeStore, UnitStore, utc_now
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
 from tape.stores.sqlite import SqliteStore
+from tape.stores.urls import canonical
 
 UNIT_STORES: Mapping[str, Callable[[str, Sequence[Schema], Now, float], UnitStore]] = (
     MappingProxyType(
@@ -38,7 +39,7 @@ TAPE_STORES: Mapping[str, Callable[[str, Now], TapeStore]] = MappingProxyType(
 
 def is_tapes_only(url: str) -> bool:
     """Return whether a URL's store has no unit of work; raises StoreUnusable."""
-    scheme = url.partition(":")[0]
+    scheme = canonical(url).partition(":")[0]
     if scheme not in {**UNIT_STORES, **TAPE_STORES}:
         known = ", ".join(sorted({**UNIT_STORES, **TAPE_STORES}))
         raise StoreUnusable(
@@ -50,7 +51,7 @@ def is_tapes_only(url: str) -> bool:
 
 def dialect_of(url: str) -> str:
     """Return the dialect of SQL that the schemas of a URL's store have to be in."""
-    return "postgres" if url.partition(":")[0] == "postgresql" else "sqlite"
+    return "postgres" if canonical(url).partition(":")[0] == "postgresql" else "sqlite"
 
 
 def open_store(
@@ -64,7 +65,7 @@ def open_store(
     """
     if is_tapes_only(url):
         raise StoreUnusable(f"{url} can hold tapes only: open it with open_tapes")
-    scheme, _, rest = url.partition(":")
+    scheme, _, rest = canonical(url).partition(":")
     return UNIT_STORES[scheme](rest, schemas, now, busy_seconds)
 
 
@@ -72,7 +73,7 @@ def open_tapes(url: str, now: Now = utc_now) -> TapeStore:
     """Open any store to use its tapes: `file:///absolute/folder`, or a URL of `open_store`."""
     if not is_tapes_only(url):
         return open_store(url, now=now)
-    scheme, _, rest = url.partition(":")
+    scheme, _, rest = canonical(url).partition(":")
     return TAPE_STORES[scheme](rest, now)
 
 

@@ -11,11 +11,13 @@ from gateway.cli.table import print_table
 from gateway.printing import print_out
 from gateway.settings import Settings
 from gateway.wording import counted
+from tape.stores.urls import canonical
 
 MOST: Final = 20  # tapes that are listed
 
 
 def move_home(settings: Settings, to: str) -> int:
+    to = canonical(to)
     require_pair(settings, to)
     progress, begun = ProgressLine(), time.monotonic()
     try:

@@ -18,7 +18,6 @@ from tape.stores.postgres.database import (
     NOT_APPLIED,
     applied_versions,
     connection_target,
-    first_line,
     is_pooled,
     place_of,
     relocations,
@@ -27,7 +26,7 @@ from tape.stores.postgres.listening import ELSEWHERE, IS_LOCKED, LOCK, POOLED, n
 from tape.stores.postgres.pool import POOL_SIZE
 from tape.stores.postgres.search_index import NEWER_RULES
 from tape.stores.postgres.search_lookup import RULES, is_older
-from tape.stores.postgres.server_errors import remedy_of
+from tape.stores.postgres.server_errors import first_line, remedy_of
 
 CONNECTIONS: Final = POOL_SIZE + 1
 """What one process needs: its pool, and the connection that listens."""

@@ -84,6 +84,15 @@ _PROBED: Final = {
     "{server} redirects elsewhere: set TAPEWAY_AGENT__BASE_URL to its new address": (
         "{server} 重定向到别处：请将 TAPEWAY_AGENT__BASE_URL 设为其新地址"
     ),
+    "the proxy {proxy} is not there: correct {variable}, or remove it; NO_PROXY may name {host},"
+    " which is then reached without it": (
+        "代理 {proxy} 没有运行：请更正或删除 {variable}；NO_PROXY 中可写入 {host}，即可不经代理连接"
+    ),
+    "the proxy {proxy} answers with {status}: correct {variable}, or remove it; NO_PROXY may name"
+    " {host}, which is then reached without it": (
+        "代理 {proxy} 的答复状态为 {status}：请更正或删除 {variable}；NO_PROXY 中可写入 {host}，"
+        "即可不经代理连接"
+    ),
     "{server} refuses the API key: set TAPEWAY_AGENT__API_KEY to a valid one": (
         "{server} 拒绝 API 密钥：请将 TAPEWAY_AGENT__API_KEY 设为有效的密钥"
     ),
@@ -135,6 +144,9 @@ _REMEDIES: Final = {
     "If you trust the new address, set TAPEWAY_AGENT__BASE_URL to it. If it is a sign-in page of"
     " your network, sign in.": (
         "如果信任新地址，请将 TAPEWAY_AGENT__BASE_URL 设为该地址。如果是网络的登录页面，请登录。"
+    ),
+    "Correct the named variable, or remove it. NO_PROXY lists the hosts that need no proxy.": (
+        "请更正或删除所指的变量。NO_PROXY 列出不需要代理的主机。"
     ),
     "Correct http or https in TAPEWAY_AGENT__BASE_URL, or install the server's certificate.": (
         "请更正 TAPEWAY_AGENT__BASE_URL 中的 http 或 https，或安装服务器的证书。"

@@ -92,6 +92,15 @@ class ModelUnreachable(ModelError):  # no connection, or no answer in time
     sentence = "I can't reach the model service; please try again later"
 
 
+class ModelSlow(ModelError):
+    """No answer, or no more of it, came in time; another request would take as long."""
+
+    sentence = (
+        "the model took too long; please ask again, or for less at once (the operator can raise"
+        " TAPEWAY_AGENT__READ_TIMEOUT)"
+    )
+
+
 class ProxyDown(ModelUnreachable):
     """The proxy in the environment is not there, or refuses; the message names its variable."""
 

@@ -43,9 +43,13 @@ def broken_proxy(cause: BaseException, url: str) -> str:
     proxy = proxy_for(url, network_variables(os.environ))
     if found is None or proxy is None:
         return ""
-    status = getattr(found, "status", 0)
-    why = f"answers with {status}" if status else "is not there"
+    host = urlsplit(url).hostname
+    if status := getattr(found, "status", 0):
+        return (
+            f"the proxy {proxy.bare()} answers with {status}: correct {proxy.name}, or remove it;"
+            f" NO_PROXY may name {host}, which is then reached without it"
+        )
     return (
-        f"the proxy {proxy.bare()} {why}: correct {proxy.name}, or remove it; NO_PROXY may name"
-        f" {urlsplit(url).hostname}, which is then reached without it"
+        f"the proxy {proxy.bare()} is not there: correct {proxy.name}, or remove it; NO_PROXY may"
+        f" name {host}, which is then reached without it"
     )

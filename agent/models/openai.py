@@ -20,6 +20,7 @@ from agent.errors import (
     KeyRefused,
     ModelDown,
     ModelError,
+    ModelSlow,
     ModelUnreachable,
     ProxyDown,
     RequestRejected,
@@ -37,6 +38,7 @@ from agent.models.overflow import by_wording
 from agent.models.reasoning import InlineReasoning
 from agent.models.redirects import moved_to
 from agent.models.request_body import build_body, refused_in
+from agent.models.waits import named_wait
 
 MAX_SECONDS_AFTER_END: Final = 5.0
 """Maximum wait for the token counts after a finished answer, if the server leaves it open."""
@@ -180,7 +182,9 @@ async def _next(
     try:
         async with asyncio.timeout(limit):
             return await anext(chunks, None)
-    except TimeoutError:
+    except (TimeoutError, httpx2.ReadTimeout):
+        if not reader.begun:
+            raise ModelSlow(f"no answer came within {patience:g} seconds") from None
         if not reader.finished:
             raise AnswerBroken(f"the answer stopped for {patience:g} seconds") from None
     except (httpx2.HTTPError, aiohttp.ClientError):
@@ -206,8 +210,10 @@ def _translate(cause: Exception, server: str, path: str) -> ModelError:
         if (address := moved_to(cause.response, path)) is not None:
             return ServerMoved(server, address)
         error = _status_error(cause)
-        error.retry_after = _retry_after(cause)
+        error.retry_after = named_wait(cause.response.headers, cause.body, str(error))
         return error
+    if isinstance(cause.__cause__, httpx2.ReadTimeout):
+        return ModelSlow("no answer came in time")
     if why := broken_proxy(cause, server):
         return ProxyDown(why)
     if isinstance(cause, (openai.APITimeoutError, openai.APIConnectionError)):
@@ -241,12 +247,3 @@ def _upstream(body: dict[str, Any]) -> object:
     # OpenRouter says "Provider returned error", and quotes the provider beside it.
     metadata = body.get("metadata")
     return metadata.get("raw") if isinstance(metadata, dict) else None
-
-
-def _retry_after(cause: openai.APIStatusError) -> float | None:
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            return float(cause.response.headers[name]) * unit
-        except (KeyError, ValueError):
-            continue
-    return None

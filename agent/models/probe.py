@@ -20,6 +20,7 @@ from agent.errors import (
     ModelBusy,
     ModelDown,
     ModelError,
+    ModelSlow,
     ModelUnreachable,
     ProxyDown,
     RequestRejected,
@@ -36,6 +37,7 @@ NO_ANSWER: Final = (
     KeyRefused,
     ModelBusy,
     ModelDown,
+    ModelSlow,
     ModelUnreachable,
     RequestRejected,
     ServerMoved,
@@ -176,6 +178,12 @@ class Probe:
                 f"no secure connection to {server}: correct its certificate, or http and https in"
                 " TAPEWAY_AGENT__BASE_URL"
             )
+        elif isinstance(cause, ModelSlow):
+            kind = "slow"
+            sentence = (
+                f"{name} at {server} takes too long: raise TAPEWAY_AGENT__READ_TIMEOUT, or choose a"
+                " smaller model"
+            )
         elif isinstance(cause, ProxyDown):
             kind, sentence = "proxy", str(cause)
         elif isinstance(cause, ModelUnreachable):
@@ -215,7 +223,7 @@ class Probe:
             kind = "broken" if isinstance(cause, AnswerBroken) else kind
             detail = " ".join(str(cause).split())[:MAX_DETAIL_CHARACTERS]
             sentence = f"{server} gives no answer from {name}: {detail}"
-        free = not isinstance(cause, (ModelDown, ModelUnreachable))
+        free = not isinstance(cause, (ModelDown, ModelSlow, ModelUnreachable))
         return Probed(sentence, free=free, kind=kind)
 
 

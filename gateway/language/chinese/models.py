@@ -24,6 +24,10 @@ _ANSWERS: Final = {
     "the model service has another address now (the operator can set TAPEWAY_AGENT__BASE_URL)": (
         "模型服务现在有另一个地址（运维者可设置 TAPEWAY_AGENT__BASE_URL）"
     ),
+    "the model took too long; please ask again, or for less at once (the operator can raise"
+    " TAPEWAY_AGENT__READ_TIMEOUT)": (
+        "模型用时太长，请重试，或一次少问一些（运维者可调大 TAPEWAY_AGENT__READ_TIMEOUT）"
+    ),
     "the model service is busy; please try again in a moment": "模型服务繁忙，请稍后再试",
     "the account's token limit at the model service is used up for now; please try again later (the"
     " operator can raise the plan's limit)": (
@@ -83,6 +87,10 @@ _PROBED: Final = {
     ),
     "{server} redirects elsewhere: set TAPEWAY_AGENT__BASE_URL to its new address": (
         "{server} 重定向到别处：请将 TAPEWAY_AGENT__BASE_URL 设为其新地址"
+    ),
+    "{model} at {server} takes too long: raise TAPEWAY_AGENT__READ_TIMEOUT, or choose a smaller"
+    " model": (
+        "{server} 的 {model} 用时太长：请调大 TAPEWAY_AGENT__READ_TIMEOUT，或选择较小的模型"
     ),
     "the proxy {proxy} is not there: correct {variable}, or remove it; NO_PROXY may name {host},"
     " which is then reached without it": (

@@ -98,12 +98,17 @@ class TapeSettings(Section):
         " or PostgreSQL (postgresql://user@host/database). Default: tapeway.db in the home folder.",
         example="sqlite:///srv/tapeway/tapeway.db",
     )
-
     disk_reserve: int = setting(
         16 * 1024 * 1024,
         "Size of a reserve file, in bytes. It is deleted when the disk fills up, so that answers"
         " in progress can still be saved. Not for PostgreSQL.",
         ge=0,
+    )
+    answer_seconds: float = setting(
+        30, "Seconds after which PostgreSQL counts as away if it has not answered.", ge=1, le=3600
+    )
+    connections: int = setting(
+        8, "Maximum connections of this process to PostgreSQL; one more listens.", ge=2, le=100
     )
     ledger_days: int = setting(
         30,
@@ -378,7 +383,6 @@ class DeliverySettings(Section):
         " answered. Older ones are only recorded, and a notice says so.",
         gt=0,
     )
-
     ambiguous: Literal["resend", "hold"] = setting(
         "resend",
         "What to do with a message that may or may not have been delivered: `resend` it with a"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.kit.gateways import make_environ, run_process
 from tests.kit.ports import free_port
 
 PASSWORD = "canary-of-the-proxy"
-SERVER = {"AGENT__MODEL": "model", "AGENT__BASE_URL": "https://models.example/v1"}
+SERVER: dict[str, Any] = {"AGENT__MODEL": "model", "AGENT__BASE_URL": "https://models.example/v1"}
 
 
 def environ_of(tmp_path: Path, **variables: str) -> dict[str, str]:

@@ -132,7 +132,7 @@ class _RedactedBytes:
 class LossyLines:
     """Writes the log's lines to standard error; a line that cannot be written is dropped.
 
-    dropped  how many were, and nobody was told yet
+    dropped  how many were, and the log does not say it yet
 
     `says` logs their number, as soon as a line could be written again.
     """

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.events import AgentEvent
-from gateway.redaction.redacted_stream import RedactedStream
-from gateway.redaction.redactor import Redactor
+from gateway.redaction.redactor import RedactedStream, Redactor
 
 
 class RedactedEvents:

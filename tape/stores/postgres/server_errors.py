@@ -148,7 +148,7 @@ def first_line(cause: Exception) -> str:
 
 def reason_without_values(cause: Exception, url: str) -> str:
     """Return why libpq cannot read a URL, without what stands in the URL: it holds the password."""
-    if '"' in unquote(url):  # so the quotation marks of libpq cannot be told from those
+    if '"' in unquote(url):  # so the quotation marks of libpq look like those of the URL
         return "libpq gives no reason without its values"
     names = {one.keyword.decode() for one in pq.Conninfo.get_defaults()}
     says = first_line(cause).partition(': "')[0]

@@ -8,11 +8,8 @@ own errors, tracebacks, and what plugins print.
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable
 from contextlib import suppress
-from threading import RLock
 from typing import Any, Final, TextIO, cast
 
 from gateway.redaction.redactor import Redactor
@@ -127,61 +124,6 @@ class _RedactedBytes:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file.stream.buffer, name)
-
-
-class LossyLines:
-    """Writes the log's lines to standard error; a line that cannot be written is dropped.
-
-    dropped  how many were, and the log does not say it yet
-
-    `says` logs their number, as soon as a line could be written again.
-    """
-
-    def __init__(self, says: Callable[[int], None]) -> None:
-        self.dropped = 0
-        self._says = says
-        self._is_saying = False
-        self._is_cut = False
-        self._lock = RLock()
-        self._stream = raw(sys.stderr)
-
-    def write(self, line: str) -> int:
-        with self._lock:
-            try:
-                self._put("\n" * self._is_cut + line)
-            except (OSError, ValueError):  # nobody reads it, the disk is full, it is closed
-                self.dropped += 1
-            else:
-                self._say_dropped()
-        return len(line)
-
-    def _say_dropped(self) -> None:
-        lost = self.dropped
-        if not lost or self._is_saying:
-            return
-        self._is_saying = True
-        try:
-            self._says(lost)
-        finally:
-            self._is_saying = False
-        self.dropped = 0 if self.dropped == lost else lost  # or it was dropped, too
-
-    def flush(self) -> None:
-        """Do nothing: each line is written at once."""
-
-    def _put(self, text: str) -> None:
-        # Without a buffer: one that cannot be written would keep the line, and raise again later.
-        self._stream.flush()
-        try:
-            descriptor = self._stream.fileno()
-        except (OSError, ValueError):  # it is no file, as in a test
-            self._stream.write(text)
-            return
-        data = text.encode(self._stream.encoding or "utf-8", "backslashreplace")
-        while data:
-            written = os.write(descriptor, data)
-            self._is_cut = written < len(data)
-            data = data[written:]
 
 
 def raw(stream: TextIO | RedactedFile) -> TextIO:

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from pydantic import SecretStr, ValidationInfo, field_validator
 
 from agent.model_settings import Key, ServerAddress
-from gateway.settings.section import Section, setting
+from gateway.settings.section import Section, setting, split
 
 ALLOWED: Final = re.compile(r"^[a-z][a-z0-9_-]*:-?[A-Za-z0-9_-]+$")
 MIN_TOKEN_CHARACTERS: Final = 16  # on addresses that other machines can reach
@@ -394,7 +394,3 @@ class LogSettings(Section):
     format: Literal["auto", "text", "json"] = setting(
         "auto", "The log's format. `auto`: text on a terminal, JSON otherwise.", example="json"
     )
-
-
-def split(value: str) -> list[str]:
-    return [item.strip() for item in value.split(",") if item.strip()]

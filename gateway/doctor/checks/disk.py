@@ -77,10 +77,8 @@ def _look(home: Path) -> CheckResult:
     if folder != home:
         return noted(DISK, f"{says}; the home folder {home} does not exist yet", **facts)
     try:
-        _try_lock(home)
-    except OSError as cause:
-        return ill(DISK, troubles.HOME_WITHOUT_LOCKS, f"{home} {no_locks(cause)}", **facts)
-    try:
+        if why := _without_locks(home):
+            return ill(DISK, troubles.HOME_WITHOUT_LOCKS, f"{home} {why}", **facts)
         rate = fsync_rate(home)
     except OSError as cause:
         full = cause.errno in (errno.ENOSPC, errno.EDQUOT)
@@ -95,11 +93,15 @@ def _look(home: Path) -> CheckResult:
     return well(DISK, says, **facts)
 
 
-def _try_lock(folder: Path) -> None:
-    """Lock a file of its own, as a gateway does; raises OSError if that is not possible."""
+def _without_locks(folder: Path) -> str:
+    """Return why a file of its own cannot be locked in a folder, "" if it can."""
     with TemporaryFile(dir=folder) as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as SQLite does
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as SQLite does
+        except OSError as cause:
+            return no_locks(cause)
+    return ""
 
 
 def fsync_rate(folder: Path) -> float:

@@ -131,7 +131,7 @@ async def _answer(settings: Settings, probe: Probe, model: ProbedModel) -> Probe
     except ModelError as cause:
         found = probe.remedy(cause)
         is_late = found.kind in ("unreachable", "broken") and _LATE.search(str(cause))
-        return late if is_late else found
+        return late if is_late or found.kind == "slow" else found
     return Probed(f"{model.name} ended its answer without one", kind="broken")
 
 

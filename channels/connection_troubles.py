@@ -11,11 +11,13 @@ import aiohttp
 
 from channels.checkup import Trouble
 from channels.errors import ChannelDown
+from channels.redirects import Redirected
 
 NOT_SENT: Final = (
     aiohttp.ClientConnectorError,
     aiohttp.ConnectionTimeoutError,
     aiohttp.ClientHttpProxyError,
+    Redirected,
 )
 """Errors after which it is certain that the request did not reach the platform."""
 
@@ -26,6 +28,7 @@ class ConnectionTroubles:
 
     unreachable: Trouble
     proxy: Trouble
+    redirected: Trouble
     tls: Trouble
     limited: Trouble
 
@@ -34,6 +37,8 @@ class ConnectionTroubles:
         trouble = self.unreachable
         if isinstance(cause, (aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError)):
             trouble = self.proxy
+        elif isinstance(cause, Redirected):
+            trouble = self.redirected
         elif isinstance(cause, (aiohttp.ClientSSLError, ssl.SSLError)):
             trouble = self.tls
         return ChannelDown(trouble=trouble, detail=_words(cause))
@@ -59,6 +64,14 @@ def connection_troubles(platform: str, host: str) -> ConnectionTroubles:
             f"Check its address, user and password, or leave {proxy} empty. The gateway keeps"
             " trying.",
         ),
+        redirected=Trouble(
+            f"{name}.redirected",
+            f"The server for {platform} redirects to another address.",
+            f"{own} names a server that has moved, or a sign-in page of the network answers. The"
+            " gateway does not follow: another host would get the token.",
+            f"If you trust the new address, set {own} to it. Otherwise, sign in to the network, or"
+            f" leave {own} empty. The gateway keeps trying.",
+        ),
         tls=Trouble(
             f"{name}.tls",
             f"The secure connection to {platform} fails.",
@@ -78,6 +91,8 @@ def connection_troubles(platform: str, host: str) -> ConnectionTroubles:
 
 
 def _words(cause: BaseException) -> str:
+    if isinstance(cause, Redirected):
+        return str(cause)
     if isinstance(cause, aiohttp.ClientHttpProxyError):
         return f"it answered with {cause.status}"
     if isinstance(cause, TimeoutError):

@@ -116,6 +116,7 @@ TROUBLES: Final = (
     NO_CONTENT,
     CONNECTION.unreachable,
     CONNECTION.proxy,
+    CONNECTION.redirected,
     CONNECTION.tls,
     CONNECTION.limited,
     NO_SERVER,

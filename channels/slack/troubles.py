@@ -175,6 +175,7 @@ TROUBLES: Final = (
     STALLED,
     CONNECTION.unreachable,
     CONNECTION.proxy,
+    CONNECTION.redirected,
     CONNECTION.tls,
     CONNECTION.limited,
     NO_CHANNEL,

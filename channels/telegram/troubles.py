@@ -114,6 +114,7 @@ TROUBLES: Final = (
     TOKEN_REFUSED,
     CONNECTION.unreachable,
     CONNECTION.proxy,
+    CONNECTION.redirected,
     CONNECTION.tls,
     CONNECTION.limited,
     SECOND_POLLER,

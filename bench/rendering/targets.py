@@ -59,8 +59,16 @@ def slack(partials: list[str]) -> Iterator[Call]:
 def page(partials: list[str]) -> Iterator[Call]:
     from channels.web.format import to_html
 
-    for text in [*shown(partials, 0.06), partials[-1]]:
-        yield lambda text=text: to_html(text), len(text) <= PAGE  # type: ignore[misc]
+    try:
+        from channels.web.growing import settled
+    except ImportError:  # older trees draw all of an answer
+
+        def settled(text: str) -> str:
+            return text
+
+    for text in shown(partials, 0.06):
+        yield lambda text=text: to_html(settled(text)), len(text) <= PAGE  # type: ignore[misc]
+    yield lambda: to_html(partials[-1]), len(partials[-1]) <= PAGE
 
 
 def terminal(partials: list[str]) -> Iterator[Call]:

@@ -30,7 +30,7 @@ LONG_FORMULA: Final = 60
 _WAYS: Final = ' target="_blank" rel="noopener noreferrer"'
 _LEVEL: Final = re.compile(r"\D*(\d)")
 _LANGUAGE: Final = re.compile(r"\S+")
-_QUOTED: Final = re.compile(r"\n[ \t>]+")
+_QUOTED: Final = re.compile(r"\n(?:[ \t]*>[ \t]?)+")
 _PRICE: Final = re.compile(r"(?:[^\W_]|[.,;:!?'\" -]){2,}")
 """What stands between two dollar signs without being a formula, as in "$5 or 10$"."""
 

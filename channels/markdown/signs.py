@@ -8,6 +8,7 @@ dot but in numbers, and stands between blanks and punctuation: it makes no addre
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
@@ -18,6 +19,8 @@ from channels.markdown.tree import parsed
 
 MAX_FORMULA: Final = 80
 """Maximum characters of a formula that is written with signs."""
+
+_Formula = tuple[int, int, str]  # where it is, and its source
 
 _GREEK: Final = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau"
@@ -73,11 +76,12 @@ _TOKEN: Final = re.compile(
 _INSIDE: Final = re.compile(r"\\(?P<name>[A-Za-z]+)\s?|(?P<space>\s)|(?P<sign>.)")
 _BEGINS_BLOCK: Final = re.compile(r"[+=<>]|\d+[.)]")
 _NO_FORMULA: Final = re.compile(
-    r"[^\x00-\x7f\u3002\uff0e\uff61]|(?<![\\A-Za-z])[A-Za-z]{3}|\n[ \t]*\n|[`\"#@|\[\]]"
+    r"[^\x00-\x7f\u3002\uff0e\uff61]|(?<![\\A-Za-z])[A-Za-z]{3}|\n[ \t]*\n|[`\"#@|]|(?<!\\)[\[\]]"
 )
 """What says of the signs before it which of them are a formula that is written with signs."""
 
-_OPENING: Final = re.compile(r"\$|\\[(\[]")
+_OPENING: Final = re.compile(r"\$|\\(?:[(\[]|\Z)")
+_STRAY: Final = re.compile(r"(?<!\\)[$`]")
 _WIDE: Final = "\u2e80-\u3001\u3003-\uff0d\uff0f-\uff60"
 _BEFORE: Final = re.compile(rf"[\s(\[{{\"'*|\u2018\u201c{_WIDE}]")
 _AFTER: Final = re.compile(
@@ -90,8 +94,12 @@ def with_signs(text: str) -> str:
     if "$" not in text and "\\(" not in text and "\\[" not in text:
         return text
     parts, last = list[str](), 0
-    for start, end, source in sorted(_formulas(text)):
+    found, code = _found(text)
+    strays = _strays(text, [*code, *(span[:2] for span in found)])
+    for start, end, source in found:
         if start < last or (start and not _BEFORE.match(text, start - 1)):
+            continue
+        if _is_unsure(text, start, strays):
             continue
         if _AFTER.match(text, end) and (signs := as_signs(source)) is not None:
             parts += (text[last:start], signs)
@@ -108,19 +116,28 @@ def decided(text: str) -> str:
     return text[: begun.start()] if begun else text
 
 
-def _formulas(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield each formula of a text: where it is, and its source."""
+def _found(text: str) -> tuple[list[_Formula], list[tuple[int, int]]]:
+    """Return the formulas of a text, in order, and where its code is."""
+    found: list[_Formula] = []
     texts: list[tuple[int, int]] = []
-    is_code = False
+    code: list[tuple[int, int]] = []
+    is_block = False
     for event in parsed(text).events:
         if event.name == "CodeBlock":
-            is_code = event.phase == "open"
+            is_block = event.phase == "open"
+        if event.name in ("Code", "CodeBlock"):
+            code.append((event.start, event.end))
         elif event.name in ("InlineMath", "DisplayMath"):
-            yield event.start, event.end, event.data
-        elif event.name == "Text" and not is_code:
+            found.append((event.start, event.end, event.data))
+        elif event.name == "Text" and not is_block:
             texts.append((event.start, event.end))
-    if "\\(" not in text and "\\[" not in text:
-        return
+    if "\\(" in text or "\\[" in text:
+        found += _bracketed(text, texts)
+    return sorted(found), code
+
+
+def _bracketed(text: str, texts: list[tuple[int, int]]) -> Iterator[_Formula]:
+    r"""Yield the formulas in `\(..\)` and `\[..\]` that begin in what is text to the parser."""
     at = 0
     for start, end in formulas(text):
         while at < len(texts) and texts[at][1] <= start:
@@ -130,6 +147,19 @@ def _formulas(text: str) -> Iterator[tuple[int, int, str]]:
         source = text[start + 2 : end - 2]
         if text[start + 1] == "(" or not source.isalnum():  # `\[a\]` may be an escape
             yield start, end, source
+
+
+def _strays(text: str, taken: list[tuple[int, int]]) -> list[int]:
+    """Return the places of dollars and backticks outside of code and formulas, in order."""
+    places = {at for span in taken for at in range(*span)}
+    return [one.start() for one in _STRAY.finditer(text) if one.start() not in places]
+
+
+def _is_unsure(text: str, start: int, strays: list[int]) -> bool:
+    """Return whether a formula may become a part of something that begins before it."""
+    begins = text.rfind("\n\n", 0, start)
+    before = strays[bisect_right(strays, begins) : bisect_left(strays, start)]
+    return any(text[at] == "`" or text[start] == "\\" for at in before)
 
 
 @lru_cache(maxsize=512)

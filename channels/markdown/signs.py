@@ -5,6 +5,7 @@ other formula stays as it was written, with its marks. What comes out has no mar
 dot but in numbers, and stands between blanks and punctuation: it makes no address.
 """
 
+# ruff: noqa: RUF001
 from __future__ import annotations
 
 import re

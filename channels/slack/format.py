@@ -1,7 +1,7 @@
 """Renders Markdown for Slack so that it alerts nobody.
 
 Slack renders headings, lists, tables, code, quotes and links itself. What Slack does not render
-(raw HTML, footnotes, formulas) stays readable as text.
+(raw HTML, footnotes, formulas) stays readable as text; simple formulas are written with signs.
 https://docs.slack.dev/reference/block-kit/blocks/markdown-block
 """
 

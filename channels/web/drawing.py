@@ -1,9 +1,9 @@
 """Draws the events of a Markdown text as HTML for the page.
 
 Nothing of a text becomes HTML by itself: each tag and attribute is written here, and all else is
-escaped. An image becomes a link with the image's number, a formula MathML (mathml.py), or code where
-it cannot be drawn. What the page itself draws further (task boxes, footnotes) is left as text that
-it knows.
+escaped. An image becomes a link with the image's number; a formula becomes MathML (mathml.py), or
+code where it cannot be drawn. What the page itself draws further (task boxes, footnotes) is left as
+text that it knows.
 """
 
 from __future__ import annotations

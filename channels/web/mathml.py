@@ -62,9 +62,12 @@ _STRAY: Final = re.compile(r"&(?!(?:amp|lt|gt|quot|#39|ApplyFunction|InvisibleTi
 _INVISIBLE: Final = {"ApplyFunction": "\u2061", "InvisibleTimes": "\u2062"}
 
 _TAGS: Final = frozenset(
-    "math menclose mfrac mi mmultiscripts mn mo mover mpadded mprescripts mroot mrow mspace"
-    " msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none"
-    " b code em i s span u".split()
+    (
+        *("math", "mfrac", "mi", "mmultiscripts", "mn", "mo", "mover", "mpadded", "mprescripts"),
+        *("menclose", "mroot", "mrow", "mspace", "msqrt", "mstyle", "msub", "msubsup", "msup"),
+        *("mtable", "mtd", "mtext", "mtr", "munder", "munderover", "none"),
+        *("b", "code", "em", "i", "s", "span", "u"),
+    )
 )
 _FLAG: Final = re.compile("true|false")
 _LENGTH: Final = re.compile(r"(?:[0-3](?:\.\d{1,8})?|\.\d{1,8})(?:em|rem|ex)?")

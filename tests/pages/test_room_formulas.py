@@ -77,12 +77,7 @@ async def copied(page: Page) -> str:
 
 @pytest.mark.parametrize(
     ("select", "text"),
-    [
-        (WHOLE, COPIED),
-        (ACROSS, r"$\frac{a}{b}$ is"),
-        (INSIDE, r"$\frac{a}{b}$"),
-        (BOLD, "less"),
-    ],
+    [(WHOLE, COPIED), (ACROSS, r"$\frac{a}{b}$ is"), (INSIDE, r"$\frac{a}{b}$"), (BOLD, "less")],
 )
 async def test_a_copy_has_each_formula_as_it_was_written(
     model: FakeOpenAI, tmp_path: Path, chromium: Browser, select: str, text: str

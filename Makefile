@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run init quick test test-postgres test-postgres-18 test-every-case test-no-browser test-newest test-short check beside behaviour format lint types layers bench bench-context bench-gateway bench-lag bench-rendering bench-console bench-console-long bench-upgrade fuzz shown payloads backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference census picture docs clean
+.PHONY: help venv run init quick test test-postgres test-postgres-18 test-postgres-15 test-every-case test-no-browser test-newest test-short check beside behaviour format lint types layers bench bench-context bench-gateway bench-lag bench-rendering bench-console bench-console-long bench-upgrade fuzz shown payloads backup-soak migration chaos chaos-busy chaos-long chaos-fleet chaos-scale rolling browser audit pins env-example reference census picture docs clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -63,7 +63,7 @@ CLOSE_ENV = $(if $(wildcard .env),chmod go-rwx .env; )
 PYTEST = $(BIN)/python -m tests.second_look $(BIN)/python -m pytest --numprocesses=$$(($$(getconf _NPROCESSORS_ONLN) + 2)) --dist=worksteal
 SERVED := $(addprefix tests/,channels/room contracts doctor scenarios tape/stores \
   $(addprefix gateway/,backup cli console erasing intake sharing storage))
-check behaviour quick test test-short test-postgres test-postgres-18: export PYTHONDONTWRITEBYTECODE =
+check behaviour quick test test-short test-postgres test-postgres-18 test-postgres-15: export PYTHONDONTWRITEBYTECODE =
 export T K
 
 test: $(VENV)/.dev ## the tests; some of them: make test T="tests/agent tests/test_docs.py" K="word and not other"
@@ -76,10 +76,15 @@ quick: $(VENV)/.dev ## format, lint, types, layers and the tests nearest to what
 	@$(BIN)/python -m tests.quick_check $(SINCE)
 
 # Plans, roles, and what every store and ledger promises: what may depend on the server's version.
-NEWEST := $(addprefix tests/,contracts/test_ledgers.py contracts/test_stores.py \
+OF_VERSIONS := $(addprefix tests/,contracts/test_ledgers.py contracts/test_stores.py \
   $(addprefix tape/stores/test_postgres_,plans.py roles.py versions.py))
 test-postgres-18: $(VENV)/.dev ## those of them that may depend on its version, on PostgreSQL 18
-	TAPEWAY_TEST_POSTGRES_VERSION=18 $(BIN)/python -m tests.postgres $(PYTEST) -m postgresql $(NEWEST)
+	TAPEWAY_TEST_POSTGRES_VERSION=18 $(BIN)/python -m tests.postgres $(PYTEST) -m postgresql $(OF_VERSIONS)
+
+# The oldest that is documented is Debian 12's own package, which `.ci/run` installs where it is.
+test-postgres-15: $(VENV)/.dev ## the same on PostgreSQL 15, if it is on this machine
+	@test -x /usr/lib/postgresql/15/bin/initdb || { echo "Left out: tests on PostgreSQL 15 (sudo apt install postgresql-15)"; exit 0; }; \
+	  TAPEWAY_TEST_POSTGRES_VERSION=15 $(BIN)/python -m tests.postgres $(PYTEST) -m postgresql $(OF_VERSIONS)
 
 # A test that forgets to say that it needs a browser fails only where there is none.
 test-no-browser: $(VENV)/.dev ## that the tests of the pages are skipped, not failed, without a browser
@@ -114,6 +119,7 @@ behaviour: $(VENV)/.dev
 	$(MAKE) test-newest
 	$(MAKE) test-postgres T= K=
 	$(MAKE) test-postgres-18
+	$(MAKE) test-postgres-15
 
 format: $(VENV)/.dev ## put the sources into their format
 	$(BIN)/ruff format .

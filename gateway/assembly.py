@@ -38,7 +38,7 @@ from tape.database.schema import Schema
 from tape.right_of_way import RightOfWay, Yielding
 from tape.search.semantic import SemanticIndex
 from tape.service import TapeService
-from tape.store import Now, SharedStore, TapeStore, UnitStore
+from tape.store import Now, SharedStore, StoreLimits, TapeStore, UnitStore
 from tape.stores.registry import dialect_of, is_tapes_only, open_store, open_tapes
 from tape.stores.sqlite import tape_schema
 
@@ -48,7 +48,7 @@ ALONE: Final = (
 )
 
 
-OpenStore = Callable[[str, Sequence[Schema], Now, float], UnitStore]
+OpenStore = Callable[[str, Sequence[Schema], Now, StoreLimits], UnitStore]
 """Opens the store at a URL, as `tape.stores.registry.open_store` does."""
 
 
@@ -147,15 +147,17 @@ async def open_tape_store(
     settings: Settings, hooks: HookRuntime, clock: Clock, internals: Internals
 ) -> UnitStore:
     """Open the store; add a ledger database if a plugin or a folder of files stores only tapes."""
-    open_store, busy = internals.open_store, internals.intervals.database_busy
+    open_store, tape = internals.open_store, settings.tape
+    busy = internals.intervals.database_busy
+    limits = StoreLimits(busy, tape.answer_seconds, tape.connections)
     found = await hooks.call_first("provide_tape_store")
     if not isinstance(found, TapeStore) and is_tapes_only(settings.tape_url):
         found = open_tapes(settings.tape_url, clock.now)
     if isinstance(found, TapeStore):
         database = f"sqlite://{settings.home_path / 'ledger.db'}"
-        return SplitStore(found, open_store(database, [ledger_schema()], clock.now, busy))
+        return SplitStore(found, open_store(database, [ledger_schema()], clock.now, limits))
     dialect = dialect_of(settings.tape_url)
     schemas = [ledger_schema(dialect), *([sharing_schema()] if dialect == "postgres" else [])]
     if settings.tape_url.startswith("memory:"):
         schemas.insert(0, tape_schema())
-    return open_store(settings.tape_url, schemas, clock.now, busy)
+    return open_store(settings.tape_url, schemas, clock.now, limits)

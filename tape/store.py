@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from tape.entry import Entry, NewEntry
 from tape.query import Query
@@ -37,6 +37,23 @@ Now = Callable[[], datetime]
 def utc_now() -> datetime:
     """Return the current time in UTC; every store's default for `now`."""
     return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLimits:
+    """How long a store waits, and how much it takes of a server.
+
+    busy_seconds    for which a file waits for another program that holds it
+    answer_seconds  after which a server that has not answered counts as away
+    connections     maximum connections of this process to a server
+    """
+
+    busy_seconds: float = 5.0
+    answer_seconds: float = 30.0
+    connections: int = 8
+
+
+STORE_LIMITS: Final = StoreLimits()
 
 
 @dataclass(frozen=True, slots=True)

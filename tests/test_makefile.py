@@ -83,13 +83,14 @@ def test_the_check_is_a_fleet_a_long_tape_and_every_test_beside_the_types(checko
     assert ".venv/bin/mypy" in said
     steps = [line.rpartition(" -m ")[2] for line in said if ".venv/bin/python -m" in line]
     steps.remove("bench.console")  # beside the tests, after the types
-    (fleet, alone, pages, python, served, newest, unsteady) = steps
+    (fleet, alone, pages, python, served, newest, oldest, unsteady) = steps
     assert unsteady == "tests.unsteady"  # the last line of a gate is what it found
     assert (fleet, alone) == ("tests.fleet", '"not postgresql"')
     assert pages.endswith("tests/pages")
     assert python.startswith("tests.newest")
     assert served.startswith("postgresql tests/")
     assert "test_postgres_plans.py" in newest
+    assert "test_postgres_plans.py" in oldest
     assert any(line.startswith("TAPEWAY_TEST_POSTGRES_VERSION=18 ") for line in said)
 
 

@@ -36,7 +36,8 @@ SERVER_CROWDED: Final = Trouble(
     "database.crowded",
     "The gateway waits for connections to its PostgreSQL server.",
     "The server allows hardly more connections than are open.",
-    "Raise max_connections in postgresql.conf: each gateway needs 9.",
+    "Raise max_connections in postgresql.conf, or lower TAPEWAY_TAPE__CONNECTIONS of each gateway:"
+    " it needs one more than that.",
 )
 DEAF: Final = Trouble(
     "database.deaf",

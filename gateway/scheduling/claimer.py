@@ -139,7 +139,7 @@ class Claimer:
     async def _refresh(self) -> None:
         """Say that this process lives, and read what all processes must know alike."""
         shared = self._shared
-        await shared.workers.seen()
+        await self._services.guard.once(shared.workers.seen)  # so health knows of an idle process
         self._among = await shared.standing()
         if self._among.nobody_works and not shared.nobody_works:
             get_log().warning("sharing.nobody_works", remedy=NOBODY_WORKS)

@@ -16,3 +16,8 @@ class Section(BaseModel):
     """The base class of all sections: unknown names are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def split(value: str) -> list[str]:
+    """Return the items of a value that separates them by commas."""
+    return [item.strip() for item in value.split(",") if item.strip()]

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from pydantic import SecretStr, ValidationInfo, field_validator
 
 from agent.model_settings import Key, ServerAddress
-from gateway.settings.section import Section, setting
+from gateway.settings.section import Section, setting, split
 
 ALLOWED: Final = re.compile(r"^[a-z][a-z0-9_-]*:-?[A-Za-z0-9_-]+$")
 MIN_TOKEN_CHARACTERS: Final = 16  # on addresses that other machines can reach
@@ -93,12 +93,17 @@ class TapeSettings(Section):
         " or PostgreSQL (postgresql://user@host/database). Default: tapeway.db in the home folder.",
         example="sqlite:///srv/tapeway/tapeway.db",
     )
-
     disk_reserve: int = setting(
         16 * 1024 * 1024,
         "Size of a reserve file, in bytes. It is deleted when the disk fills up, so that answers"
         " in progress can still be saved. Not for PostgreSQL.",
         ge=0,
+    )
+    answer_seconds: float = setting(
+        30, "Seconds after which PostgreSQL counts as away if it has not answered.", ge=1, le=3600
+    )
+    connections: int = setting(
+        8, "Maximum connections of this process to PostgreSQL; one more listens.", ge=2, le=100
     )
     ledger_days: int = setting(
         30,
@@ -373,7 +378,6 @@ class DeliverySettings(Section):
         " answered. Older ones are only recorded, and a notice says so.",
         gt=0,
     )
-
     ambiguous: Literal["resend", "hold"] = setting(
         "resend",
         "What to do with a message that may or may not have been delivered: `resend` it with a"
@@ -390,7 +394,3 @@ class LogSettings(Section):
     format: Literal["auto", "text", "json"] = setting(
         "auto", "The log's format. `auto`: text on a terminal, JSON otherwise.", example="json"
     )
-
-
-def split(value: str) -> list[str]:
-    return [item.strip() for item in value.split(",") if item.strip()]

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import anyio
+
 from channels.message import InboundMessage
 from gateway.sharing.bus import READY, channel_of
 from gateway.sharing.claims import Held
@@ -16,9 +18,12 @@ from gateway.storage.ledger.ledger import SUSPECT_CRASHES
 from gateway.storage.ledger.rows import InboxRow, OutboxRow, readable, run_alone
 from gateway.storage.waiting import MAX_READ, UnreadRow, goes_first, split_unread
 from tape.entry import dump
+from tape.errors import StoreUnavailable
 from tape.store import UnitStore
 from tape.tails import END
 from tape.unit_of_work import Outcome, Row, Run, Unit
+
+RENEWED_LATE: Final = "the database did not answer when leases were renewed: it is asked again"
 
 PATIENT_SECONDS: Final = 1.0
 """Seconds for which a process that runs all turns it may leaves a session to others."""
@@ -185,7 +190,12 @@ class SessionTable:
         The ids are those of sessions that are ours, but which somebody has locked just now.
         """
         values = {"owner": self._owner, "seconds": self._lease}
-        rows = await self._store.select("sharing.renew", values)
+        try:
+            # Later, the next round would be late, too; nobody has to answer in less than a second.
+            with anyio.fail_after(max(1.0, self._lease / 3)):
+                rows = await self._store.select("sharing.renew", values)
+        except TimeoutError as late:
+            raise StoreUnavailable(RENEWED_LATE) from late
         locked = {row["session_id"] for row in rows if not row["renewed"]}
         return [_claimed(row) for row in rows if row["renewed"]], locked
 

@@ -102,6 +102,8 @@ class WriteGuard:
         if self._since is not None and (not self.ballast.given_up or self.ballast.take()):
             self._since, self.why = None, ""
             get_log().info("store.writable")
+            for wait in self._waits:
+                wait.cancel()
 
     def _failed(self, cause: StoreUnavailable) -> bool:
         freed = cause.full and self.ballast.give_up()

@@ -18,12 +18,12 @@ from tape.entry import Entry, entry_text, load
 from tape.errors import QueryRefused, StoreTooNew, StoreUnavailable, StoreUnusable, UnitFailed
 from tape.private_file import make_private
 from tape.query import Query, fold, located
-from tape.store import TapeInfo
+from tape.store import STORE_LIMITS, TapeInfo
 from tape.unit_of_work import Outcome, Row, Run, resolve
 
 APPLICATION_ID: Final = 0x54505759  # "TPWY"
 MIN_SQLITE: Final = (3, 51, 3)  # in older versions, resetting the log can corrupt a database
-BUSY_SECONDS: Final = 5.0
+BUSY_SECONDS: Final = STORE_LIMITS.busy_seconds
 """Maximum wait for another connection that holds the file."""
 
 STEPS: Final = 2000

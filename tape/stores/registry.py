@@ -7,23 +7,22 @@ from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
-from tape.database.connection import BUSY_SECONDS
 from tape.database.schema import Schema
 from tape.errors import StoreUnusable
-from tape.store import Now, TapeStore, UnitStore, utc_now
+from tape.store import STORE_LIMITS, Now, StoreLimits, TapeStore, UnitStore, utc_now
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
 from tape.stores.sqlite import SqliteStore
 
-UNIT_STORES: Mapping[str, Callable[[str, Sequence[Schema], Now, float], UnitStore]] = (
+UNIT_STORES: Mapping[str, Callable[[str, Sequence[Schema], Now, StoreLimits], UnitStore]] = (
     MappingProxyType(
         {
-            "memory": lambda _rest, schemas, now, _busy: MemoryStore(schemas, now),
-            "sqlite": lambda rest, schemas, now, busy: SqliteStore.open(
-                _path(rest, "sqlite:///srv/tapeway.db"), schemas, now, busy
+            "memory": lambda _rest, schemas, now, _limits: MemoryStore(schemas, now),
+            "sqlite": lambda rest, schemas, now, limits: SqliteStore.open(
+                _path(rest, "sqlite:///srv/tapeway.db"), schemas, now, limits.busy_seconds
             ),
-            "postgresql": lambda rest, schemas, now, _busy: _postgres(
-                f"postgresql:{rest}", schemas, now
+            "postgresql": lambda rest, schemas, now, limits: _postgres(
+                f"postgresql:{rest}", schemas, now, limits
             ),
         }
     )
@@ -54,18 +53,17 @@ def dialect_of(url: str) -> str:
 
 
 def open_store(
-    url: str, schemas: Sequence[Schema] = (), now: Now = utc_now, busy_seconds: float = BUSY_SECONDS
+    url: str, schemas: Sequence[Schema] = (), now: Now = utc_now, limits: StoreLimits = STORE_LIMITS
 ) -> UnitStore:
     """Open the store at a URL, `sqlite:///absolute/file.db` or `memory:`.
 
-    The store also gets the tables of `schemas`. A file waits `busy_seconds` for another program
-    that holds it. Raises StoreUnusable, StoreTooNew, or
+    The store also gets the tables of `schemas`. Raises StoreUnusable, StoreTooNew, or
     StoreUnavailable.
     """
     if is_tapes_only(url):
         raise StoreUnusable(f"{url} can hold tapes only: open it with open_tapes")
     scheme, _, rest = url.partition(":")
-    return UNIT_STORES[scheme](rest, schemas, now, busy_seconds)
+    return UNIT_STORES[scheme](rest, schemas, now, limits)
 
 
 def open_tapes(url: str, now: Now = utc_now) -> TapeStore:
@@ -76,10 +74,10 @@ def open_tapes(url: str, now: Now = utc_now) -> TapeStore:
     return TAPE_STORES[scheme](rest, now)
 
 
-def _postgres(url: str, schemas: Sequence[Schema], now: Now) -> UnitStore:
+def _postgres(url: str, schemas: Sequence[Schema], now: Now, limits: StoreLimits) -> UnitStore:
     # Who has no such server does not wait for the driver to be imported.
     store: UnitStore = import_module("tape.stores.postgres.store").PostgresStore.open(
-        url, schemas, now
+        url, schemas, now, limits=limits
     )
     return store
 

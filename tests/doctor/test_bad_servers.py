@@ -90,7 +90,7 @@ async def test_the_start_names_the_remedy_in_one_sentence_and_doctor_the_trouble
     bad: Makes, remedy: str, trouble: str, says: str, tmp_path: Path
 ) -> None:
     with bad() as url:
-        found = [one for one in look_at_server(url) if one.trouble and one.trouble.id == trouble]
+        found = [one for one in look_at_server(url, 8) if one.trouble and one.trouble.id == trouble]
         code, out, err = await run_tapeway(Scene(tmp_path).environ(TAPE__URL=url), "tape", "list")
     assert (code, out) == (1, "")
     assert remedy in " ".join(err.split())

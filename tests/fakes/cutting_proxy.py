@@ -40,6 +40,7 @@ class CuttingProxy:
         self.away_after = False
         self.refusal: tuple[str, str] | None = None
         self.says: dict[bytes, bytes] = {}
+        self._open: set[_Line] = set()
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.port = 0
@@ -69,6 +70,12 @@ class CuttingProxy:
         """Cut all connections, as a server does that crashes."""
         for writer in self._writers:
             writer.close()
+
+    def swallow(self) -> int:
+        """Lose what open connections send from now on, while they stay up; return how many."""
+        for line in self._open:
+            line.swallows = True
+        return len(self._open)
 
     async def wait_for_cut(self) -> None:
         """Wait until a connection was cut."""
@@ -131,6 +138,7 @@ class CuttingProxy:
     ) -> None:
         ends = [writer]
         line = _Line(self)
+        self._open.add(line)
         try:
             there, here = await asyncio.open_connection("127.0.0.1", self._server_port)
             ends.append(here)
@@ -141,6 +149,7 @@ class CuttingProxy:
         except* (OSError, _Cut):
             pass  # one end has gone, or the server is away
         finally:
+            self._open.discard(line)
             for end in ends:
                 end.close()
                 with suppress(OSError):
@@ -158,9 +167,12 @@ class _Line:
         self._proxy = proxy
         self._cutting: Cut | None = None
         self._commit = b""
+        self.swallows = False
 
     async def requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
+            if self.swallows:
+                continue
             self._proxy.trips += data.count(_SYNC)
             if self._commits(data) and (cutting := self._proxy.cuts_now()):
                 self._cutting = cutting

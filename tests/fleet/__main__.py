@@ -34,7 +34,7 @@ LONG: Final = Shape(
     rate=3.0,
     patience=300.0,
     waits=420.0,
-    counts=Counts(kill=200, stop=60, restart=20, freeze=30, cut=60),
+    counts=Counts(kill=200, stop=60, restart=20, freeze=30, cut=60, swallow=30),
 )
 _EVENT: Final = re.compile(r'"event":"([^"]+)".*"level":"(warning|error|critical)"')
 _TRACEBACK: Final = "Traceback (most recent call last)"
@@ -131,7 +131,7 @@ def _shape(options: argparse.Namespace) -> Shape:
     }
     counts = {
         name: value
-        for name in ("kill", "stop", "restart", "freeze", "cut")
+        for name in ("kill", "stop", "restart", "freeze", "cut", "swallow")
         if (value := getattr(options, name)) is not None
     }
     roles: tuple[Role, ...] = tuple(options.roles) if options.roles else shape.roles
@@ -151,7 +151,7 @@ def _options() -> argparse.Namespace:
     add("--waits", type=float, metavar="SECONDS", help="at most, for a slow machine")
     add("--seed", help="what the run is made of")
     add("--keep", action="store_true", help="keep the processes' logs")
-    for name in ("kill", "stop", "restart", "freeze", "cut"):
+    for name in ("kill", "stop", "restart", "freeze", "cut", "swallow"):
         add(f"--{name}", type=int, metavar="N", help=f"so many times: {name}")
     return parser.parse_args()
 

@@ -15,7 +15,7 @@ from tests.kit.forks import Fork, fork
 from tests.kit.gateways import clean_environ
 
 Role = Literal["all", "ingress", "worker"]
-Kind = Literal["kill", "stop", "freeze", "cut", "restart", "stall"]
+Kind = Literal["kill", "stop", "freeze", "cut", "swallow", "restart", "stall"]
 
 ENDING_SECONDS: Final = 120.0
 READY: Final = b'"event":"gateway.ready"'

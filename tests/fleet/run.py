@@ -30,6 +30,9 @@ from tests.kit.plugins import distribution
 from tests.postgres import Server
 
 ANSWER_SECONDS: Final = 0.5
+ANSWERED_SECONDS: Final = 4.0
+"""Seconds after which a process gives up a connection on which the database says nothing."""
+
 LONG: Final = 120
 READY_SECONDS: Final = 300.0
 SAID_SECONDS: Final = 10.0
@@ -38,7 +41,7 @@ SIDES: Final = ("ingress", "worker")
 MAX_OPEN: Final = 40
 """With so many questions and sends unfinished, a fleet does not keep up."""
 
-KINDS: Final = ("kill", "stop", "restart", "freeze", "cut", "stall")
+KINDS: Final = ("kill", "stop", "restart", "freeze", "cut", "swallow", "stall")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,11 @@ class Run:
         self._town = Town(folder, shape.seed)
         self._members: list[tuple[Member, CuttingProxy]] = []
         self._troubles = Troublemaker(
-            server, self._members, random.Random(f"{shape.seed}:troubles"), shape.lease * 1.6
+            server,
+            self._members,
+            random.Random(f"{shape.seed}:troubles"),
+            shape.lease * 1.6,
+            ANSWERED_SECONDS,
         )
         self._notes: list[str] = []
         self._model = Model(self._town.traps, ANSWER_SECONDS, LONG)
@@ -194,6 +201,7 @@ class Run:
             **self._town.settings(host),
             **self._shape.sharing,
             "TAPE__URL": self._server.url.replace(f":{self._server.port}/", f":{proxy.port}/"),
+            "TAPE__ANSWER_SECONDS": f"{ANSWERED_SECONDS:g}",
             "DELIVERY__AMBIGUOUS": "resend",
             "AGENT__RETRIES": str(RETRIES),
         }

@@ -38,7 +38,7 @@ def test_a_stall_of_the_platforms_is_one_of_every_process() -> None:
     assert late("stall", "") == {97.5}
 
 
-@pytest.mark.parametrize("kind", ["kill", "stop", "cut", "restart"])
+@pytest.mark.parametrize("kind", ["kill", "stop", "cut", "swallow", "restart"])
 def test_whoever_is_killed_or_cut_off_doubles_nothing_where_a_key_makes_one_message_of_two(
     kind: Kind,
 ) -> None:
@@ -61,9 +61,10 @@ def test_a_stall_whose_line_was_cut_off_with_its_process_is_left_out(tmp_path: P
 
 
 def test_every_kind_is_spread_over_the_whole_run() -> None:
-    moments = Counts(kill=20, stop=4, restart=3, freeze=3, cut=6).moments(random.Random("1"), 24.0)
+    counts = Counts(kill=20, stop=4, restart=3, freeze=3, cut=6, swallow=2)
+    moments = counts.moments(random.Random("1"), 24.0)
     found = Counter(kind for _at, kind in moments)
-    assert found == Counter(kill=20, stop=4, restart=3, freeze=3, cut=6)
+    assert found == Counter(kill=20, stop=4, restart=3, freeze=3, cut=6, swallow=2)
     restarts = [at for at, kind in moments if kind == "restart"]
     assert [at // 8 for at in restarts] == [0, 1, 2]
 
@@ -76,7 +77,8 @@ async def test_a_run_that_a_slow_machine_held_back_too_long_plays_nothing_more()
 
 
 def test_a_run_that_lacks_some_of_what_was_planned_has_failed() -> None:
-    counts, pace = Counts(3, stop=0, restart=1, freeze=1, cut=0), Pace(lambda: True, longest=9.0)
+    counts = Counts(3, stop=0, restart=1, freeze=1, cut=0, swallow=0)
+    pace = Pace(lambda: True, longest=9.0)
     assert left_out(counts, {"kill": 3, "restart": 1, "freeze": 1}, pace) == []
     pace.held_back = 10.0
     said = left_out(counts, {"kill": 1, "restart": 1}, pace)

@@ -27,6 +27,7 @@ class Counts:
     restart: int = 3
     freeze: int = 3
     cut: int = 6
+    swallow: int = 3
 
     @property
     def planned(self) -> dict[Kind, int]:
@@ -50,13 +51,15 @@ class Troublemaker:
         members: Sequence[tuple[Member, CuttingProxy]],
         chance: random.Random,
         freeze_seconds: float,
+        answer_seconds: float,
     ) -> None:
         self._server = server
         self._members = members
         self._chance = chance
         self._freeze_seconds = freeze_seconds
+        self._answer_seconds = answer_seconds
         self._restarting = asyncio.Lock()
-        self._restarts: list[Disruption] = []
+        self._lasting: list[Disruption] = []  # what is no moment
         self.own_stalls: list[Stall] = []
         self.done: Counter[Kind] = Counter()
 
@@ -69,7 +72,7 @@ class Troublemaker:
             for moment in proxy.cut_at
         ]
         own = [one for member, _proxy in self._members for one in member.disruptions]
-        done = [*own, *cuts, *self._restarts, *self._stalls(own)]
+        done = [*own, *cuts, *self._lasting, *self._stalls(own)]
         return sorted(done, key=lambda one: one.begun)
 
     def _stalls(self, own: Sequence[Disruption]) -> list[Disruption]:
@@ -110,6 +113,12 @@ class Troublemaker:
             member.stop()
         elif kind == "freeze":
             await member.freeze(self._freeze_seconds * self._chance.uniform(0.8, 1.4))
+        elif kind == "swallow":
+            now = time.monotonic()
+            self._lasting.append(
+                Disruption("swallow", member.name, now, now + self._answer_seconds)
+            )
+            proxy.swallow()
         else:
             proxy.cut = self._chance.choice(("before", "after"))
 
@@ -117,7 +126,7 @@ class Troublemaker:
         """Restart the server; every second time it crashes and recovers."""
         async with self._restarting:
             trouble = Disruption("restart", "", time.monotonic(), float("inf"))
-            self._restarts.append(trouble)
+            self._lasting.append(trouble)
             crashes = self.done["restart"] % 2 == 0
             self.done["restart"] += 1
             await asyncio.to_thread(self._server.stop, "immediate" if crashes else "fast")

@@ -91,7 +91,7 @@ def window_of(channel: str, causes: Causes) -> Window:
     frozen = partial(causes.of, frozenset({"freeze", "stall"}))
     if channel != "telegram":
         return Window(frozen, causes.cuts, frozen)
-    every = partial(causes.of, frozenset({"kill", "freeze", "stall", "cut", "restart"}))
+    every = partial(causes.of, frozenset({"kill", "freeze", "stall", "cut", "swallow", "restart"}))
     return Window(every, causes.cuts, frozen)
 
 

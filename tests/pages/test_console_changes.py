@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Page, Response, Route, expect
 
+from gateway.console.reads import PAGE
 from tape.deletions import deletion
 from tape.entry import NewEntry, event, message
 from tape.handle import Tape
@@ -268,3 +269,17 @@ async def test_names_of_conversations_that_could_not_be_read_come_later(
             await page.clock.fast_forward(5000)
         names = page.get_by_role("list", name="Conversations drawn here")
         await expect(names).to_contain_text("Person 3: which plum?")
+
+
+async def test_who_follows_goes_on_where_more_comes_at_once_than_a_page_has(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    async with entered(tmp_path, chromium) as (scene, _opened, page):
+        await scene.say(MEMBER, "a quince is ripe")
+        await page.goto(f"{scene.gateway.url}console#/tape/{key(GROUP)}")
+        await expect(page.locator(".entry[aria-current]")).to_be_visible()
+        for text in ("more than a page", "and after it"):
+            many = (message("user", f"{text}: {n}", author="7") for n in range(3 * PAGE))
+            await group(scene).append(*many)
+            last = page.locator(".entry", has_text=f"{text}: {3 * PAGE - 1}")
+            await expect(last).to_have_attribute("aria-current", "true")

@@ -45,7 +45,8 @@ async def check_database(subject: Subject) -> list[CheckResult]:
     if url.startswith("postgresql:"):
         # Who has no such server does not wait for the driver to be imported.
         server = import_module("gateway.doctor.checks.server")
-        found = await to_thread.run_sync(server.look_at_server, url, abandon_on_cancel=True)
+        ask = partial(server.look_at_server, url, subject.settings.tape.connections)
+        found = await to_thread.run_sync(ask, abandon_on_cancel=True)
         if listen_url := subject.settings.sharing.listen_url.get_secret_value():
             look = partial(server.look_at_listening, url, listen_url)
             found += await to_thread.run_sync(look, abandon_on_cancel=True)

@@ -16,7 +16,6 @@ from gateway.storage.ledger.ledger import ledger_schema
 from gateway.wording import counted
 from tape.errors import StoreMoved, StoreUnavailable, StoreUnusable
 from tape.stores.postgres.report import (
-    CONNECTIONS,
     ServerReport,
     VectorReport,
     deafness,
@@ -31,8 +30,11 @@ WORKERS: Final = "workers"
 LISTENING: Final = "listening"
 
 
-def look_at_server(url: str) -> list[CheckResult]:
-    """Ask the server of a URL; nothing is changed or locked."""
+def look_at_server(url: str, connections: int) -> list[CheckResult]:
+    """Ask the server of a URL; nothing is changed or locked.
+
+    `connections` is how many a process may have, beside the one that listens.
+    """
     schemas = [tape_schema(), search_schema(), ledger_schema("postgres"), sharing_schema()]
     try:
         found = look(url, schemas)
@@ -49,7 +51,7 @@ def look_at_server(url: str) -> list[CheckResult]:
     except StoreUnavailable as cause:
         return [ill(CHECK, server_troubles.SERVER_AWAY, str(cause))]
     live = sum(one.is_live for one in overview.processes)
-    return [*_promises(found, live), *_processes(overview, live)]
+    return [*_promises(found, live, connections + 1), *_processes(overview, live)]
 
 
 def look_at_listening(url: str, listen_url: str) -> list[CheckResult]:
@@ -97,7 +99,7 @@ def _kind(found: ServerReport) -> str:
     return f"PostgreSQL {found.version // 10000}, {found.encoding}"
 
 
-def _promises(found: ServerReport, live: int) -> Iterator[CheckResult]:
+def _promises(found: ServerReport, live: int, each: int) -> Iterator[CheckResult]:
     fsync = f"fsync is {'on' if found.fsync else 'off'}"
     kept = f"{fsync}, synchronous_commit is {found.synchronous_commit}"
     is_safe = found.fsync and found.synchronous_commit != "off"
@@ -118,8 +120,8 @@ def _promises(found: ServerReport, live: int) -> Iterator[CheckResult]:
     if found.standbys and not found.synchronous:
         says = f"{counted(found.standbys, 'standby follows', 'standbys follow')} {found.place}"
         yield noted(CHECK, f"{says} asynchronously: failover may lose what was just accepted")
-    needed = max(live, 1) * CONNECTIONS
-    if min(found.max_connections - needed, found.free_connections - CONNECTIONS) < 0:
+    needed = max(live, 1) * each
+    if min(found.max_connections - needed, found.free_connections - each) < 0:
         says = (
             f"{found.place} allows {found.max_connections} connections, of which"
             f" {found.free_connections} are free; {counted(max(live, 1), 'process', 'processes')}"

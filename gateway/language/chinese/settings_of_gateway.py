@@ -76,6 +76,12 @@ _TAPES: Final = {
         "预留文件的大小（字节）。磁盘将满时会删除它，使正在进行的回答仍能保存。不适用于"
         " PostgreSQL。"
     ),
+    "Seconds after which PostgreSQL counts as away if it has not answered.": (
+        "PostgreSQL 多少秒没有回应就视为不在。"
+    ),
+    "Maximum connections of this process to PostgreSQL; one more listens.": (
+        "此进程到 PostgreSQL 的最大连接数；另有一个用于监听。"
+    ),
     "Days after which the ledger is emptied of the content of what was answered and sent; the"
     " tapes keep it. 0 keeps it there, too.": (
         "多少天后从账本中移除已回答和已发送的内容；磁带会保留它。0 表示账本中也保留。"

@@ -15,9 +15,10 @@ from tape.database import relocation
 from tape.database.relocation import Relocation, refuse_moved
 from tape.database.schema import Schema, own_version
 from tape.errors import AppendRefused, StoreTooNew, StoreUnavailable, StoreUnusable, TapeError
+from tape.store import STORE_LIMITS, StoreLimits
 from tape.stores.postgres.binding import driver_sql
 from tape.stores.postgres.measures import MEASURES, PostgresMeasures
-from tape.stores.postgres.pool import Connection, ConnectionPool
+from tape.stores.postgres.pool import ConnectionPool, ServerConnection
 from tape.stores.postgres.server_errors import ON_THE_SERVER, is_lasting, remedy_of
 
 MIN_SERVER: Final = 150000
@@ -76,17 +77,23 @@ class PostgresDatabase:
         measures: PostgresMeasures = MEASURES,
         *,
         pooled: bool,
+        limits: StoreLimits = STORE_LIMITS,
     ) -> None:
         self._schemas = schemas
         self.measures = measures
         self.statements = {n: sql for one in schemas for n, sql in one.statements.items()}
         self.url = url
         self.pooled = pooled
-        self._pool = ConnectionPool(url, prepared=not pooled)
+        self.limits = limits
+        self._pool = ConnectionPool(url, limits, prepared=not pooled)
 
     @classmethod
     def open(
-        cls, url: str, schemas: Sequence[Schema], measures: PostgresMeasures = MEASURES
+        cls,
+        url: str,
+        schemas: Sequence[Schema],
+        measures: PostgresMeasures = MEASURES,
+        limits: StoreLimits = STORE_LIMITS,
     ) -> PostgresDatabase:
         """Check a server, and apply the missing migrations of `schemas`.
 
@@ -94,17 +101,21 @@ class PostgresDatabase:
         """
         with translated(), checked_connection(url, schemas) as connection:
             pooled = is_pooled(connection)
-        return cls(connection_target(url), schemas, measures, pooled=pooled)
+        target = connection_target(url)
+        return cls(target, schemas, measures, pooled=pooled, limits=limits)
 
     def sql(self, name: str) -> str:
         """Return a named statement as psycopg reads it."""
         return driver_sql(self.statements[name])
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
-        """Borrow a connection; its errors become errors of the store."""
+    async def connection(self, *, patient: bool = False) -> AsyncIterator[ServerConnection]:
+        """Borrow a connection; its errors become errors of the store.
+
+        If `patient`, an answer may take as long as it takes.
+        """
         with translated():
-            async with self._pool.connection() as connection:
+            async with self._pool.connection(patient=patient) as connection:
                 yield connection
 
     async def refuse_newer(self) -> None:
@@ -285,12 +296,29 @@ def _migrate(connection: psycopg.Connection[Any], schemas: Sequence[Schema]) -> 
         for schema in schemas:
             for number, sql in enumerate(schema.migrations, start=1):
                 if number > applied.get(schema.name, NOT_APPLIED).version:
-                    connection.execute(sql.encode())
+                    with _named(f"{schema.name} {number}", connection):
+                        connection.execute(sql.encode())
                     connection.execute(
                         "INSERT INTO migration (name, version, written_by, readable_from)"
                         " VALUES (%s, %s, %s, %s)",
                         (schema.name, number, own_version(), schema.readable_from(number)),
                     )
+
+
+@contextmanager
+def _named(migration: str, connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """Name a migration whose statements a server does not understand."""
+    try:
+        yield
+    except psycopg.errors.InsufficientPrivilege:
+        raise
+    except psycopg.ProgrammingError as cause:
+        version = connection.info.server_version
+        raise StoreUnusable(
+            f"PostgreSQL {version // 10000} refused the migration {migration}"
+            f" ({first_line(cause)}): nothing was changed; report it as a fault of Tapeway, or"
+            " name a server of another version in TAPEWAY_TAPE__URL"
+        ) from cause
 
 
 def _refuse_newer(applied: Mapping[str, Applied], schemas: Sequence[Schema]) -> None:

@@ -11,6 +11,7 @@ from psycopg import AsyncConnection, sql
 
 from tape.errors import StoreUnavailable, StoreUnusable
 from tape.stores.postgres.database import connection_target, first_line
+from tape.stores.postgres.pool import ServerConnection
 
 POOLED: Final = (
     "a PgBouncer does not pass on what is listened to: name the database's own address in"
@@ -42,9 +43,16 @@ def new_key() -> int:
 
 
 async def notifications(
-    url: str, channels: Sequence[str], *, pooled: bool, sees_lock: SeesLock | None = None
+    url: str,
+    channels: Sequence[str],
+    answer_seconds: float,
+    *,
+    pooled: bool,
+    sees_lock: SeesLock | None = None,
 ) -> AsyncGenerator[tuple[str, str], None]:
     """Yield each notification's channel and payload, after ("", "") once it listens.
+
+    Where nothing is heard for `answer_seconds`, the server is asked whether it is there.
 
     Raises StoreUnusable at a pooler: a connection that listens would be lent to others, who would
     keep what they hear for ever; and, with `sees_lock`, where the URL names another database.
@@ -53,14 +61,17 @@ async def notifications(
     if pooled:
         raise StoreUnusable(POOLED)
     try:
-        connection = await AsyncConnection.connect(connection_target(url), autocommit=True)
+        connection = await ServerConnection.connect(connection_target(url), autocommit=True)
+        connection.answer_seconds = answer_seconds
         try:  # `async with` would roll back first, which a second cancellation ends
             await _refuse_others(connection, sees_lock)
             for channel in channels:
                 await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
             yield "", ""
-            async for sent in connection.notifies():
-                yield sent.channel, sent.payload
+            while True:
+                async for sent in connection.notifies(timeout=answer_seconds):
+                    yield sent.channel, sent.payload
+                await connection.execute("SELECT 1")
         finally:
             await connection.close()
     except (psycopg.Error, OSError) as lost:

@@ -1,25 +1,27 @@
 """The connections of one process to a PostgreSQL server.
 
 What a connection attempt is refused with is the caller's error, at once. After a restart of the
-server no idle connection fails a unit: each is looked at before it is lent.
+server no idle connection fails a unit: each is looked at before it is lent. A server that answers
+nothing any more, though its socket stays up, is given up after a while, with all idle connections:
+what stands between has likely lost them, too.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import anyio
 import psycopg
 from psycopg import AsyncConnection
+from psycopg.abc import PQGen
 from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
 from tape.errors import StoreUnavailable
-
-POOL_SIZE: Final = 8
-"""Connections of one process; `max_connections` of the server has to hold all processes."""
+from tape.store import StoreLimits
 
 WAIT_SECONDS: Final = 10.0
 
@@ -30,34 +32,68 @@ SELECT set_config('tcp_keepalives_idle', '15', false),
 """Whoever is cut off in a transaction keeps its locks until the server finds that out: by itself
 only after hours, and no other process writes to those chats meanwhile."""
 
-Connection = AsyncConnection[tuple[Any, ...]]
+T = TypeVar("T")
+
+
+class NoAnswer(psycopg.OperationalError):
+    """The server has not answered in time; the connection is closed."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"no answer for {seconds:g} s")
+
+
+class ServerConnection(AsyncConnection[tuple[Any, ...]]):
+    """A connection whose server has to answer within `answer_seconds`, if there is a limit."""
+
+    answer_seconds: float | None = None
+
+    async def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
+        """Wait for an answer as psycopg does; raises NoAnswer if there is none in time."""
+        limit = self.answer_seconds
+        if limit is None or timeout is not None:  # who waits for notifications names a time
+            return await super().wait(gen, interval, timeout)
+        began = time.monotonic()
+        try:
+            return await super().wait(gen, interval, limit)
+        except psycopg.OperationalError as cause:
+            if time.monotonic() - began < limit:
+                raise
+            self.pgconn.finish()
+            raise NoAnswer(limit) from cause
 
 
 class ConnectionPool:
-    """Up to POOL_SIZE connections to `target`, made when they are needed first.
+    """Connections to `target` within `limits`, made when they are needed first.
 
     prepared  whether the server may keep statements for a connection; a pooler before it may give
               each transaction to another connection
     """
 
-    def __init__(self, target: str, *, prepared: bool) -> None:
+    def __init__(self, target: str, limits: StoreLimits, *, prepared: bool) -> None:
         self._target = target
+        self._answer_seconds = limits.answer_seconds
         self._how: dict[str, Any] = {} if prepared else {"prepare_threshold": None}
-        self._free = anyio.Semaphore(POOL_SIZE)
-        self._idle: list[Connection] = []
+        self._free = anyio.Semaphore(limits.connections)
+        self._idle: list[ServerConnection] = []
         self._closed = False
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
-        """Borrow a connection; raises psycopg.Error, or StoreUnavailable if all are in use."""
+    async def connection(self, *, patient: bool = False) -> AsyncIterator[ServerConnection]:
+        """Borrow a connection; raises psycopg.Error, or StoreUnavailable if all are in use.
+
+        If `patient`, an answer may take as long as it takes.
+        """
         await self._wait()
         try:
             connection = await self._taken() or await self._connect()
+            connection.answer_seconds = None if patient else self._answer_seconds
             try:
                 yield connection
             except BaseException as cause:
                 if _is_read_only(cause):
                     await connection.close()  # the next one finds the primary
+                if connection.closed:
+                    await self._close_idle()
                 raise
             finally:
                 with anyio.CancelScope(shield=True):
@@ -81,17 +117,18 @@ class ConnectionPool:
                     f"the database is slow: no connection was free for {WAIT_SECONDS:g} s"
                 ) from None
 
-    async def _taken(self) -> Connection | None:
+    async def _taken(self) -> ServerConnection | None:
         while self._idle:
             if _is_there(connection := self._idle.pop()):
                 return connection
             await connection.close()
         return None
 
-    async def _connect(self) -> Connection:
-        connection = await AsyncConnection[tuple[Any, ...]].connect(
+    async def _connect(self) -> ServerConnection:
+        connection = await ServerConnection.connect(
             self._target, autocommit=True, row_factory=tuple_row, **self._how
         )
+        connection.answer_seconds = self._answer_seconds
         if not self._how:  # the sockets of a pooler are its own business
             try:
                 await connection.execute(KEEPALIVE)
@@ -100,7 +137,7 @@ class ConnectionPool:
                 raise
         return connection
 
-    async def _give_back(self, connection: Connection) -> None:
+    async def _give_back(self, connection: ServerConnection) -> None:
         if connection.closed:
             return
         if self._closed or connection.info.transaction_status != TransactionStatus.IDLE:
@@ -114,7 +151,7 @@ class ConnectionPool:
             await connection.close()
 
 
-def _is_there(connection: Connection) -> bool:
+def _is_there(connection: ServerConnection) -> bool:
     """Return whether the server has kept a connection that nobody used; nothing is sent."""
     try:
         for _ in range(2):  # the first look finds why it ended, the second that it did

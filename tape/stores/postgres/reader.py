@@ -14,7 +14,7 @@ from tape.query import Query, fold, located_by
 from tape.store import TapeInfo
 from tape.stores.postgres.binding import bound, driver_sql
 from tape.stores.postgres.database import PostgresDatabase
-from tape.stores.postgres.pool import Connection
+from tape.stores.postgres.pool import ServerConnection
 from tape.stores.postgres.rows import read_entries, rows_of
 from tape.stores.postgres.tape_state import TapeMemory
 from tape.tails import END
@@ -27,13 +27,13 @@ class PostgresReader:
     """Reads committed data, over any connection of the pool or over one that is `lent`."""
 
     def __init__(
-        self, database: PostgresDatabase, memory: TapeMemory, lent: Connection | None = None
+        self, database: PostgresDatabase, memory: TapeMemory, lent: ServerConnection | None = None
     ) -> None:
         self._database = database
         self._lent = lent
         self._memory = memory
 
-    def over(self, connection: Connection) -> PostgresReader:
+    def over(self, connection: ServerConnection) -> PostgresReader:
         """Return a reader for who has borrowed a connection: nobody waits for a second one."""
         return PostgresReader(self._database, self._memory, connection)
 
@@ -135,7 +135,7 @@ class PostgresReader:
             self._memory.know(tape, rows[0][0])
         return self._memory.numbers[tape]
 
-    def connection(self) -> AbstractAsyncContextManager[Connection]:
+    def connection(self) -> AbstractAsyncContextManager[ServerConnection]:
         return self._database.connection() if self._lent is None else nullcontext(self._lent)
 
     async def _fetch(self, sql: str, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:

@@ -24,13 +24,9 @@ from tape.stores.postgres.database import (
     relocations,
 )
 from tape.stores.postgres.listening import ELSEWHERE, IS_LOCKED, LOCK, POOLED, new_key
-from tape.stores.postgres.pool import POOL_SIZE
 from tape.stores.postgres.search_index import NEWER_RULES
 from tape.stores.postgres.search_lookup import RULES, is_older
 from tape.stores.postgres.server_errors import remedy_of
-
-CONNECTIONS: Final = POOL_SIZE + 1
-"""What one process needs: its pool, and the connection that listens."""
 
 _IN_USE: Final = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
 

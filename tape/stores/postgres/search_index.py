@@ -33,7 +33,7 @@ from tape.search.indexer import RETRY_SECONDS, is_indexed
 from tape.search.search_state import SearchState
 from tape.stores.postgres.binding import bound
 from tape.stores.postgres.database import PostgresDatabase
-from tape.stores.postgres.pool import Connection
+from tape.stores.postgres.pool import ServerConnection
 from tape.stores.postgres.reader import PostgresReader
 from tape.stores.postgres.rollup_rows import add_counts, recount_lanes
 from tape.stores.postgres.search_lookup import RULES, is_older
@@ -206,7 +206,7 @@ class PostgresIndexer:
     async def _plan(self) -> None:
         """Find what the index lacks; an index made by older rules is cleared."""
         self._planned, self.problem = True, ""
-        async with self._database.connection() as connection:
+        async with self._database.connection(patient=True) as connection:
             found = await (await self._ask(connection, "rules", {})).fetchall()
             others = {row[0] for row in found} - {RULES}
             if self._rebuild or (others and all(map(is_older, others))):
@@ -251,7 +251,7 @@ class PostgresIndexer:
                 raise
         return first not in self._fresh
 
-    async def _begin_together(self, connection: Connection, names: set[str]) -> None:
+    async def _begin_together(self, connection: ServerConnection, names: set[str]) -> None:
         """Begin to cover tapes that are new, before their entries are read (see `_begin`)."""
         if not names:
             return
@@ -263,7 +263,7 @@ class PostgresIndexer:
         self._begun |= names
 
     async def _all_new(
-        self, connection: Connection, tape: str, held: _HeldPart
+        self, connection: ServerConnection, tape: str, held: _HeldPart
     ) -> list[Entry] | None:
         """Return what the index lacks at the end of a tape, as edits left it.
 
@@ -337,7 +337,7 @@ class PostgresIndexer:
             del self._older[tape]
 
     async def _put(
-        self, connection: Connection, number: int, tape: str, entries: Sequence[Entry]
+        self, connection: ServerConnection, number: int, tape: str, entries: Sequence[Entry]
     ) -> None:
         asked = edits_of(tape, entries)
         reader = self._reader.over(connection)
@@ -345,7 +345,7 @@ class PostgresIndexer:
         await self._add(connection, [(number, shown)])
 
     async def _add(
-        self, connection: Connection, shown: Sequence[tuple[int, Sequence[Entry]]]
+        self, connection: ServerConnection, shown: Sequence[tuple[int, Sequence[Entry]]]
     ) -> None:
         """Put entries of tapes, by their numbers, into the index."""
         pairs = [(number, entry) for number, entries in shown for entry in entries]
@@ -360,14 +360,16 @@ class PostgresIndexer:
             }
             await self._ask(connection, "add", values)
 
-    async def _cover(self, connection: Connection, parts: Sequence[tuple[int, int, int]]) -> None:
+    async def _cover(
+        self, connection: ServerConnection, parts: Sequence[tuple[int, int, int]]
+    ) -> None:
         """Record what is covered of tapes: the number of each, and from where to where."""
         if parts:
             names = ("tapes", "lows", "highs")
             values = dict(zip(names, map(list, zip(*parts, strict=True)), strict=True))
             await self._ask(connection, "cover_more", values)
 
-    async def _free(self, connection: Connection, tape: str) -> _HeldPart | None:
+    async def _free(self, connection: ServerConnection, tape: str) -> _HeldPart | None:
         """Hold the index of a tape; raises _Busy if another process does so now."""
         row = await (await self._ask(connection, "hold_free", {"names": [tape]})).fetchone()
         if row is not None:
@@ -378,7 +380,7 @@ class PostgresIndexer:
         return None
 
     async def _ask(
-        self, connection: Connection, statement: str, values: dict[str, Any]
+        self, connection: ServerConnection, statement: str, values: dict[str, Any]
     ) -> AsyncCursor[tuple[Any, ...]]:
         return await connection.execute(self._database.sql(f"search.{statement}"), bound(values))
 

@@ -43,7 +43,8 @@ REFUSALS: Final = (
         "crowded",
         ("53300",),
         ("too many clients", "too many connections", "remaining connection slots"),
-        "raise max_connections of the server, or end what else is connected",
+        "raise max_connections of the server, lower TAPEWAY_TAPE__CONNECTIONS of the processes, or"
+        " end what else is connected",
     ),
     Refusal(
         "read_only",
@@ -51,6 +52,13 @@ REFUSALS: Final = (
         ("session is read-only", "hot standby", "read-only transaction"),
         "name the primary, or all hosts, in TAPEWAY_TAPE__URL, and check that"
         " default_transaction_read_only is off",
+    ),
+    Refusal(
+        "silent",
+        (),
+        ("no answer for",),
+        "check the network between, and any proxy in it; a server that is only slow gets more time"
+        " by TAPEWAY_TAPE__ANSWER_SECONDS",
     ),
     Refusal("full", ("53100",), ("No space left",), "free some space on the server's disk"),
     Refusal(
@@ -87,7 +95,7 @@ ON_THE_SERVER: Final = frozenset(
 )
 """SQLSTATEs of classes that concern a statement, but these do not: the same unit can succeed."""
 
-PASSING: Final = frozenset({"starting", "crowded", "read_only"})
+PASSING: Final = frozenset({"starting", "crowded", "read_only", "silent"})
 """Refusals that end by themselves: the last is that of a standby before it takes over."""
 
 

@@ -13,7 +13,7 @@ from tape.query import Query
 from tape.right_of_way import RightOfWay
 from tape.search.query_text import SearchQuery
 from tape.search.search_state import SearchState
-from tape.store import Now, TapeInfo, utc_now
+from tape.store import STORE_LIMITS, Now, StoreLimits, TapeInfo, utc_now
 from tape.stores.postgres.beside import PostgresBeside
 from tape.stores.postgres.database import PostgresDatabase
 from tape.stores.postgres.listening import IS_LOCKED, notifications
@@ -65,10 +65,11 @@ class PostgresStore:
         schemas: Sequence[Schema] = (),
         now: Now = utc_now,
         measures: PostgresMeasures = MEASURES,
+        limits: StoreLimits = STORE_LIMITS,
     ) -> PostgresStore:
         """Open a database, which also gets the tables of `schemas`."""
         schemas = (tape_schema(), search_schema(), *schemas)
-        return cls(PostgresDatabase.open(url, schemas, measures), now)
+        return cls(PostgresDatabase.open(url, schemas, measures, limits), now)
 
     async def append(
         self, tape: str, entries: Sequence[NewEntry], key: str | None = None
@@ -182,10 +183,10 @@ class PostgresStore:
 
     def listen(self, url: str, channels: Sequence[str]) -> AsyncGenerator[tuple[str, str], None]:
         """Yield what is sent to channels of the database at a URL, "" for that of this store."""
-        here = self._database
+        here, within = self._database, self._database.limits.answer_seconds
         if url:
-            return notifications(url, channels, pooled=False, sees_lock=self._sees_lock)
-        return notifications(here.url, channels, pooled=here.pooled)
+            return notifications(url, channels, within, pooled=False, sees_lock=self._sees_lock)
+        return notifications(here.url, channels, within, pooled=here.pooled)
 
     async def refuse_newer(self) -> None:
         """Raise StoreTooNew if a newer version has left tables that this one cannot use."""

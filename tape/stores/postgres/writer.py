@@ -28,7 +28,7 @@ from tape.stores.postgres.binding import bound, driver_sql, expecting, is_select
 from tape.stores.postgres.database import PostgresDatabase, as_tape_error
 from tape.stores.postgres.lines import Lines, lines_of
 from tape.stores.postgres.lost_answer import NUMBER, LostAnswer, is_repeatable, was_committed
-from tape.stores.postgres.pool import Connection
+from tape.stores.postgres.pool import ServerConnection
 from tape.stores.postgres.rows import read_entries, rows_of
 from tape.stores.postgres.server_errors import first_cause, unit_failed
 from tape.stores.postgres.tape_state import (
@@ -99,7 +99,7 @@ class UnitWriter:
 
         `indexes` is whether to look at indexes of tables with few such rows, too.
         """
-        async with self._database.connection() as connection:
+        async with self._database.connection(patient=True) as connection:
             found = await connection.execute(self._database.sql("tape.tables"))
             names = ", ".join(row[0] for row in await found.fetchall())
             options = "(INDEX_CLEANUP ON) " if indexes else ""
@@ -169,7 +169,7 @@ class _Job:
         self.made: dict[str, list[Entry]] = {}
         self.planned: list[Outcome] = []
 
-    async def run(self, connection: Connection, unit: Unit, *, locked: bool) -> list[Outcome]:
+    async def run(self, connection: ServerConnection, unit: Unit, *, locked: bool) -> list[Outcome]:
         """Send the whole transaction, then read the answers: one round trip.
 
         One more is needed where the tapes have to be `locked` and read first, and where the server
@@ -186,7 +186,7 @@ class _Job:
             return await self._received()
 
     async def _pipelined(
-        self, connection: Connection, pipeline: AsyncPipeline, unit: Unit, locked: bool
+        self, connection: ServerConnection, pipeline: AsyncPipeline, unit: Unit, locked: bool
     ) -> BaseException | None:
         """Send a transaction; return what was wrong, since a pipeline has to end in peace."""
         try:
@@ -213,13 +213,13 @@ class _Job:
         """Return whether only what stood behind the transaction failed."""
         return self._committed is not None and self._committed.statusmessage == "COMMIT"
 
-    async def _fail(self, connection: Connection, cause: BaseException) -> NoReturn:
+    async def _fail(self, connection: ServerConnection, cause: BaseException) -> NoReturn:
         if connection.closed and isinstance(cause, psycopg.Error):
             raise LostAnswer(self._transaction) from cause
         await _roll_back(connection)
         raise cause
 
-    async def _read(self, connection: Connection, unit: Unit) -> None:
+    async def _read(self, connection: ServerConnection, unit: Unit) -> None:
         names = {"names": appended(unit)}
         if not names["names"]:
             return
@@ -238,13 +238,13 @@ class _Job:
             if block is not None:
                 self._keyed[tape, key] = Outcome(tuple(block))
 
-    async def locked(self, connection: Connection, tape: str) -> TapeState:
+    async def locked(self, connection: ServerConnection, tape: str) -> TapeState:
         """Lock a tape until this transaction ends, and return its state."""
         await self._read(connection, Unit([Append(tape, ())]))
         return self.states[tape]
 
     async def extend(
-        self, connection: Connection, tape: str, state: TapeState, entries: Sequence[Entry]
+        self, connection: ServerConnection, tape: str, state: TapeState, entries: Sequence[Entry]
     ) -> TapeState:
         """Append numbered entries, and return the tape's new state."""
         values = append_values(tape, None, state, entries, entries)
@@ -252,7 +252,7 @@ class _Job:
         return state.after(entries)
 
     async def _block(
-        self, connection: Connection, tape: str, row: Sequence[int] | None
+        self, connection: ServerConnection, tape: str, row: Sequence[int] | None
     ) -> list[Entry] | None:
         """Return the entries of a block, by its first id and their number."""
         if row is None:
@@ -261,7 +261,7 @@ class _Job:
         block = await self._run(connection, "tape.block", span)
         return read_entries(await block.fetchall())
 
-    async def _send(self, connection: Connection, unit: Unit) -> list[Outcome]:
+    async def _send(self, connection: ServerConnection, unit: Unit) -> list[Outcome]:
         """Send the steps, and return what is known of their outcomes before the answers."""
         planned: list[Outcome] = []
         for number, step in enumerate(unit.steps):
@@ -282,7 +282,7 @@ class _Job:
             self.planned[number] = await _outcome(cursor, step, self._database)
         return self.planned
 
-    async def _append(self, connection: Connection, step: Append) -> Outcome:
+    async def _append(self, connection: ServerConnection, step: Append) -> Outcome:
         key = (step.tape, step.key or "")
         if step.key is not None and key in self._keyed:
             return self._keyed[key]
@@ -298,7 +298,7 @@ class _Job:
             self._keyed[key] = outcome
         return outcome
 
-    async def _erase(self, connection: Connection, step: Erase) -> Outcome:
+    async def _erase(self, connection: ServerConnection, step: Erase) -> Outcome:
         old: list[Entry] = []
         # Others may erase the same words: what they leave has to be read before this is compared.
         await self._run(connection, "tape.lock", {"names": [step.tape]})
@@ -331,7 +331,7 @@ class _Job:
         return expecting(frame, sql), values
 
     async def _run(
-        self, connection: Connection, statement: str, values: Mapping[str, Any]
+        self, connection: ServerConnection, statement: str, values: Mapping[str, Any]
     ) -> Cursor:
         return await connection.execute(self._database.sql(statement), bound(values))
 
@@ -351,7 +351,7 @@ async def _outcome(cursor: Cursor, step: Run, database: PostgresDatabase) -> Out
     return Outcome(rows=tuple(rows_of(cursor, await cursor.fetchall())), changed=changed)
 
 
-async def _roll_back(connection: Connection) -> None:
+async def _roll_back(connection: ServerConnection) -> None:
     """End a transaction that failed.
 
     Of statements behind a failed one, psycopg believes that the server has prepared them. Only a

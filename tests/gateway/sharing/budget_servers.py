@@ -46,7 +46,8 @@ def budget_server() -> Iterator[psycopg.Connection[dict[str, Any]]]:
     ):
         connection.execute(CLOCK)
         folder = files("gateway.sharing") / "sql" / "postgres"
-        connection.execute((folder / "0002_budgets.sql").read_text().encode())
+        for name in ("0002_budgets.sql", "0009_set_back.sql"):
+            connection.execute((folder / name).read_text().encode())
         yield connection
 
 
@@ -74,6 +75,7 @@ class Database:
     connection: psycopg.Connection[dict[str, Any]]
     clock: ManualClock
     way: Callable[[], float] = lambda: 0.0
+    off: Callable[[], float] = lambda: 0.0
     is_away: bool = False
     asked: int = 0
 
@@ -82,7 +84,7 @@ class Database:
         await self.clock.sleep(self.way())
         if self.is_away:
             raise StoreUnavailable("the database is away: try again")
-        now = str(EPOCH + self.clock.monotonic())
+        now = str(EPOCH + self.clock.monotonic() + self.off())
         self.connection.execute("SELECT set_config('test.now', %s, false)", (now,))
         sql = driver_sql(sharing_schema().statements[statement])
         rows = self.connection.execute(sql.encode(), values).fetchall()
@@ -142,12 +144,13 @@ class Processes:
     clock: ManualClock = field(default_factory=ManualClock)
     arrived: list[tuple[float, str]] = field(default_factory=list)
     all: list[Process] = field(default_factory=list)
+    off: float = 0.0  # seconds by which the server's clock is wrong
     _chats: Iterator[int] = field(default_factory=count)
 
     async def start(self, *, way: float = 0.0, late: float = 0.0) -> Process:
         """Start a process whose database is a way off and whose loop wakes up late, at most."""
         clock = LateClock(self.clock, self.up_to(1000.0), lambda: self.up_to(late))
-        database = Database(self.connection, self.clock, lambda: self.up_to(way))
+        database = Database(self.connection, self.clock, lambda: self.up_to(way), lambda: self.off)
         group = await self.group.start(_live)
 
         def spawn(name: str, work: Callable[[], Awaitable[None]]) -> None:

@@ -134,6 +134,44 @@ async def test_sends_wait_for_the_database_and_go_on_by_themselves(processes: Pr
     assert len(processes.arrived) == 1
 
 
+JUMPS = [sign * seconds for seconds in (60.0, 3600.0, 86400.0) for sign in (-1, 1)]
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+async def test_a_jump_of_the_servers_clock_holds_nobody_up(
+    processes: Processes, jump: float
+) -> None:
+    processes.bot = Budget(0.0, 5, 60.0)
+    two = [await processes.start() for _ in range(2)]
+    for process in two:
+        processes.send(process)
+    await processes.clock.advance(1.0)
+    assert len(processes.arrived) == 2
+    processes.off = jump
+    for process in two:
+        processes.send(process)
+    await processes.clock.advance(5.0)
+    assert len(processes.arrived) == 4
+    if jump < 0:  # what was used before still counts
+        processes.load(two[0], 5)
+        await processes.clock.advance(30.0)
+        assert len(processes.arrived) == 5
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+async def test_a_pause_is_as_long_as_it_was_whatever_the_servers_clock_does(
+    processes: Processes, jump: float
+) -> None:
+    refused, idle = await processes.start(), await processes.start()
+    refused.close(5.0)
+    await settle()
+    processes.off = jump
+    await idle.budgets.look()
+    processes.send(idle)
+    await processes.clock.advance(8.0)
+    assert len(processes.arrived) == 1
+
+
 async def test_an_answer_alone_waits_for_one_reservation_and_nothing_else(
     processes: Processes,
 ) -> None:

@@ -92,7 +92,7 @@ async def test_from_postgresql_17_on_it_may_vacuum_what_it_has_erased(url: str) 
         connection.add_notice_handler(lambda one: notices.append(one.message_primary or ""))
         connection.execute("VACUUM entry")
         is_new = connection.info.server_version >= 170000
-        assert notices == ([] if is_new else ['permission denied to vacuum "entry", skipping it'])
+        assert ["skipping" in one for one in notices] == ([] if is_new else [True])
 
 
 async def test_a_role_that_may_not_make_the_tables_is_said_so() -> None:

@@ -14,7 +14,7 @@ from tape.query import Query
 from tape.store import utc_now
 from tape.stores.postgres.database import PostgresDatabase
 from tape.stores.postgres.measures import PostgresMeasures
-from tape.stores.postgres.pool import Connection
+from tape.stores.postgres.pool import ServerConnection
 from tape.stores.postgres.store import PostgresStore, search_schema, tape_schema
 from tape.tails import END, MAX_ENTRIES
 from tape.testing import ERASING_CHECKS, SEARCH_CHECKS, STORE_CHECKS, StoreCheck
@@ -32,9 +32,9 @@ class SilentDatabase(PostgresDatabase):
     silent = False
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
+    async def connection(self, *, patient: bool = False) -> AsyncIterator[ServerConnection]:
         assert not self.silent, "the database was asked"
-        async with super().connection() as connection:
+        async with super().connection(patient=patient) as connection:
             yield connection
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from gateway.sharing.schema import sharing_schema
 from tape.entry import message
-from tape.errors import StoreTooNew
+from tape.errors import StoreTooNew, StoreUnusable
 from tape.query import Query
 from tape.stores.postgres.store import PostgresStore, search_schema, tape_schema
 from tests.postgres import fresh_database
@@ -139,3 +139,16 @@ def test_what_a_migration_takes_away_or_asks_for_is_found(sql: str, problem: str
         before = Shape.of(connection)
         connection.execute(sql.encode())
         assert problem in Shape.of(connection).unlike(before)
+
+
+async def test_a_migration_that_a_server_does_not_understand_is_named(url: str) -> None:
+    schemas = [following("CREATE TABLE mood (name TEXT STORAGE SOMEWHERE ELSE)")]
+    with pytest.raises(StoreUnusable) as refused:
+        PostgresStore.open(url, schemas)
+    said = str(refused.value)
+    number = len(schemas[0].migrations)
+    assert f"refused the migration ledger {number} (" in said
+    assert "nothing was changed" in said
+    assert "password" not in said
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT to_regclass('tape')").fetchone() == (None,)

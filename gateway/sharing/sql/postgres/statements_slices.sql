@@ -6,9 +6,7 @@ FROM send_limit_reserve(:name, :most, :period, :apart, CAST(:share AS integer[])
 
 -- name: closed_limits
 -- What a platform refuses now: until when, or a token for good.
-SELECT name, refused, closed_until - extract(epoch FROM clock_timestamp())::float8 AS seconds
-FROM send_limit
-WHERE refused OR closed_until > extract(epoch FROM clock_timestamp())
+SELECT name, refused, seconds FROM send_limits_closed()
 
 -- name: close_limit
 -- The platform wants no writes for some seconds.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -136,3 +137,17 @@ async def test_an_answer_with_formulas_is_read_out_as_it_was_written(
         page = await enter(await opened.new_context(), gateway.url, "Alice")
         await answered(page)
         await expect(page.locator("#spoken")).to_contain_text("It is $x^2$.")
+
+
+async def test_a_formula_appears_once_it_is_complete(
+    model: FakeOpenAI, tmp_path: Path, chromium: Browser
+) -> None:
+    gate = asyncio.Event()
+    async with gateway_of(tmp_path, model) as gateway, browsing(chromium) as opened:
+        model.enqueue(Text(("It is so, and \\[ a_1 *b* ", "c_2 \\]"), gate=gate))
+        page = await enter(await opened.new_context(), gateway.url, "Alice")
+        await say(page, "explain")
+        await expect(page.locator(".draft .body")).to_have_text("It is so, and")
+        gate.set()
+        body = page.locator("[data-role=agent]:not(.draft) .body")
+        await expect(body.locator("math")).to_have_text("a1\u2217b\u2217c2")

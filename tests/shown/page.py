@@ -35,6 +35,13 @@ const FURNITURE = '.copy, .note-back, .show-image small, .far-image a';
 const signs = (math) => [...math.querySelectorAll('mi, mn, mo, mtext')]
   .filter((one) => one.getClientRects().length && getComputedStyle(one).visibility === 'visible')
   .map((one) => one.textContent).join('');
+const seen = () => {
+  const formulas = [...body.querySelectorAll('math')].map((one) => [one, new Text(signs(one))]);
+  for (const [math, said] of formulas) math.replaceWith(said);
+  const text = body.innerText;
+  for (const [math, said] of formulas) said.replaceWith(math);
+  return text;
+};
 const text = (html, copied) => {
   body.replaceChildren();
   showBody(body, html);
@@ -46,8 +53,7 @@ const text = (html, copied) => {
     let number = list.start;
     for (const item of list.children) item.prepend(`${number++}. `);
   }
-  if (!copied) for (const math of body.querySelectorAll('math')) math.replaceWith(signs(math));
-  if (!copied) return [body.innerText, targets];
+  if (!copied) return [seen(), targets];
   getSelection().selectAllChildren(body);
   return [copiedOf(document.body)?.text ?? getSelection().toString(), targets];
 };

@@ -92,7 +92,8 @@ WRITTEN = "<script> </script> <img src=x onerror=y> \" ' & < > &lt; \0 \ud800 \u
 NAMES = r"""\text \textbf \textsf \href \url \color{red} \textcolor \style \class \htmlId
 \label \tag \eqref \ref \hspace{1em} \mspace \kern \raisebox \phantom \cancel \boxed \frac \sqrt
 \left( \right) \begin{matrix} \end{matrix} \begin{align} \end{align} \hline \def\a
-\let\a \newcommand{\a} \a # ^ _ { } [ ] & \\ x 1 = ( ) % ~ $ \$ \| \operatorname \mathrm \unicode \char \verb|x| \not \middle|"""
+\let\a \newcommand{\a} \a # ^ _ { } [ ] & \\ x 1 = ( ) % ~ $ \$ \| \operatorname \mathrm \unicode
+\char \verb|x| \not \middle|"""
 PIECES = [*WRITTEN.split(" "), *NAMES.split(), " ", "\n"]
 
 

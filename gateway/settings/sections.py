@@ -136,13 +136,13 @@ class SharingSettings(Section):
         example="worker",
     )
     lease: float = setting(
-        60,
+        10,
         "Seconds after which a session is taken over from a process that no longer answers.",
         gt=0,
         le=3600,
     )
     poller_lease: float = setting(
-        30,
+        6,
         "Seconds after which another process receives a platform's messages in the place of one"
         " that no longer answers.",
         gt=0,

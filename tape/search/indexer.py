@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any, Final
 
 import apsw
@@ -176,9 +177,12 @@ class Indexer:
             self.checked = False
 
     def _let_go(self) -> None:
-        for connection in (self._index, self._tapes):
-            if connection is not None:
-                connection.close()
+        if self._index is not None:
+            with suppress(apsw.Error):  # one that is still interrupted would leave its log behind
+                self._index.execute("SELECT 1")
+            self._index.close()
+        if self._tapes is not None:
+            self._tapes.close()
         self._index = self._tapes = None
 
     def _step(self) -> bool:

@@ -163,9 +163,9 @@ class SqliteStore:
         self._readers.closed = True  # before the first wait: no call is accepted after this
         for reader in self._beside:
             await reader.close()
-        await self._search.close()  # first: the last connection to close empties the log
-        await self._writer.close()
+        await self._search.close()
         await self._readers.close()
+        await self._writer.close()  # last: who only reads cannot write the log into the file
 
 
 @functools.cache

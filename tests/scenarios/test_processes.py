@@ -82,6 +82,7 @@ async def test_ctrl_c_ends_it_with_an_open_page_and_the_next_start_has_the_histo
         async with visit(await first.url(), "Alice") as (alice,):
             await alice.answer(await alice.say("remember me"))
             assert await first.interrupt() == 0
+    assert not list(home.glob("*-wal"))  # whoever copies the file now has everything
     async with gateway_process(environ, home) as second:
         async with visit(await second.url(), "Alice") as (alice,):
             texts = [m["text"] for m in alice.of_type("history")[0]["messages"]]

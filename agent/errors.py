@@ -49,6 +49,21 @@ class WrongAddress(UnknownModel):  # 404 without `/v1`
     )
 
 
+class ServerMoved(ModelError):
+    """The server redirects, which is not followed; `args` are its address and the new one or ""."""
+
+    sentence = (
+        "the model service has another address now (the operator can set TAPEWAY_AGENT__BASE_URL)"
+    )
+
+    def __init__(self, server: str, address: str) -> None:
+        super().__init__(server.rstrip("/"), address)
+
+    def __str__(self) -> str:
+        server, address = self.args
+        return f"{server} redirects to {address or 'another address'}, which is not followed"
+
+
 class ModelBusy(ModelError):
     """A 429: the provider is over its limits; `retry_after` is the seconds to wait, if known."""
 
@@ -75,6 +90,19 @@ class AccountEmpty(ModelError):  # 402, `insufficient_quota`, and what others ca
 
 class ModelUnreachable(ModelError):  # no connection, or no answer in time
     sentence = "I can't reach the model service; please try again later"
+
+
+class ModelSlow(ModelError):
+    """No answer, or no more of it, came in time; another request would take as long."""
+
+    sentence = (
+        "the model took too long; please ask again, or for less at once (the operator can raise"
+        " TAPEWAY_AGENT__READ_TIMEOUT)"
+    )
+
+
+class ProxyDown(ModelUnreachable):
+    """The proxy in the environment is not there, or refuses; the message names its variable."""
 
 
 class ModelDown(ModelError):  # 5xx
@@ -121,6 +149,10 @@ class AnswerRefused(ModelError):
 
 class KeyMissing(AgentError):
     """The model's key or server is missing or unusable; the message says what to set."""
+
+
+class NetworkUnusable(KeyMissing):
+    """A variable of the environment keeps the gateway from the model's server."""
 
 
 class StepLimit(AgentError):

@@ -13,11 +13,13 @@ import aiohttp
 
 from channels.checkup import Trouble
 from channels.errors import ChannelDown, NotThePlatform
+from channels.redirects import Redirected
 
 NOT_SENT: Final = (
     aiohttp.ClientConnectorError,
     aiohttp.ConnectionTimeoutError,
     aiohttp.ClientHttpProxyError,
+    Redirected,
 )
 """Errors after which it is certain that the request did not reach the platform."""
 
@@ -30,6 +32,7 @@ class ConnectionTroubles:
 
     unreachable: Trouble
     proxy: Trouble
+    redirected: Trouble
     tls: Trouble
     limited: Trouble
     not_the_platform: Trouble
@@ -43,6 +46,8 @@ class ConnectionTroubles:
         trouble = self.unreachable
         if isinstance(cause, (aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError)):
             trouble = self.proxy
+        elif isinstance(cause, Redirected):
+            trouble = self.redirected
         elif isinstance(cause, (aiohttp.ClientSSLError, ssl.SSLError)):
             trouble = self.tls
         return ChannelDown(trouble=trouble, detail=_words(cause))
@@ -67,6 +72,14 @@ def connection_troubles(platform: str, host: str) -> ConnectionTroubles:
             f"{proxy} names a proxy that is down or refuses the connection.",
             f"Check its address, user and password, or leave {proxy} empty. The gateway keeps"
             " trying.",
+        ),
+        redirected=Trouble(
+            f"{name}.redirected",
+            f"The server for {platform} redirects to another address.",
+            f"{own} names a server that has moved, or a sign-in page of the network answers. The"
+            " gateway does not follow: another host would get the token.",
+            f"If you trust the new address, set {own} to it. Otherwise, sign in to the network, or"
+            f" leave {own} empty. The gateway keeps trying.",
         ),
         tls=Trouble(
             f"{name}.tls",
@@ -139,6 +152,8 @@ def host_of(url: str) -> str:
 
 
 def _words(cause: BaseException) -> str:
+    if isinstance(cause, Redirected):
+        return str(cause)
     if isinstance(cause, aiohttp.ClientHttpProxyError):
         return f"it answered with {cause.status}"
     if isinstance(cause, TimeoutError):

@@ -18,7 +18,8 @@ from gateway.http.access_token import known_token
 from gateway.metrics.meters import Meters
 from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
-from gateway.redaction import Redactor, secrets_of
+from gateway.redaction.known_secrets import secrets_of
+from gateway.redaction.redactor import Redactor
 from gateway.services import Services
 from gateway.settings import Settings
 from gateway.settings.bounds import BOUNDS, Bounds

@@ -57,6 +57,8 @@ def locked(home: Path, lock: str = LOCK) -> Iterator[None]:
                 if time.monotonic() >= until:
                     raise HomeInUse(home, _pid(descriptor)) from cause
                 time.sleep(0.01)
+            except OSError as cause:
+                raise GatewayError(f"the home folder {home} {no_locks(cause)}") from cause
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         yield
@@ -74,6 +76,14 @@ def is_locked(home: Path, lock: str = LOCK) -> bool:
     except OSError:
         return False
     return False
+
+
+def no_locks(cause: OSError) -> str:
+    """Return what a file system says that has no locks, with the remedy."""
+    return (
+        f"is on a file system without working locks ({cause.strerror}), such as a network folder:"
+        " put it on a disk of this machine with TAPEWAY_HOME, or mount the folder with locks"
+    )
 
 
 def refuse_half_restored(home: Path) -> None:

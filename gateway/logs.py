@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
 
-from gateway.redaction import Redactor
+from gateway.printing import raw, redact_with, redactor_in_use
+from gateway.redaction.redactor import Redactor
 from gateway.settings import LogSettings
 
 # structlog would load rich, a fifth of a start, for the tracebacks that nobody may print here.
@@ -31,18 +34,16 @@ finally:
 if TYPE_CHECKING:
     from structlog.typing import EventDict, FilteringBoundLogger, WrappedLogger
 
-_redactors: Final[list[Redactor]] = []
-"""The one of the log that was set up, if it was."""
-
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
 def set_up_logs(settings: LogSettings, redactor: Redactor | None = None) -> None:
-    """Configure the log; call this once, when a command starts."""
+    """Configure the log, and have all that is printed pass its redactor; when a command starts."""
     redactor = redactor or Redactor()
-    _redactors[:] = [redactor]
+    redact_with(redactor)
     redact = redactor.line
     as_text = settings.format == "text" or (settings.format == "auto" and sys.stderr.isatty())
+    lines = LossyLines(_say_dropped)
     ends: list[Any]
     if as_text:
         # Plain tracebacks only: with local variables, keys and tokens would appear in the log.
@@ -62,19 +63,18 @@ def set_up_logs(settings: LogSettings, redactor: Redactor | None = None) -> None
             lambda _logger, _method, line: redact(str(line)),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[settings.level]),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: _LineLogger(lines),
         cache_logger_on_first_use=False,
     )
     # Libraries log through the standard library; only their warnings matter here.
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(lines)
     handler.setFormatter(_RedactingFormatter(redact))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
 
 
 def hide_in_logs(*secrets: str) -> None:
     """Take these secrets out of all further lines, too."""
-    for redactor in _redactors:
-        redactor.learn(*secrets)
+    redactor_in_use().learn(*secrets)
 
 
 class _RedactingFormatter(logging.Formatter):
@@ -84,6 +84,77 @@ class _RedactingFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return self._redact(super().format(record))
+
+
+def _say_dropped(lines: int) -> None:
+    get_log().warning("log.lines_dropped", lines=lines)
+
+
+class LossyLines:
+    """Writes the log's lines to standard error; a line that cannot be written is dropped.
+
+    dropped  how many were, and the log does not say it yet
+
+    `says` logs their number, as soon as a line could be written again.
+    """
+
+    def __init__(self, says: Callable[[int], None]) -> None:
+        self.dropped = 0
+        self._says = says
+        self._is_saying = False
+        self._is_cut = False
+        self._lock = RLock()
+        self._stream = raw(sys.stderr)
+
+    def write(self, line: str) -> int:
+        with self._lock:
+            try:
+                self._put("\n" * self._is_cut + line)
+            except (OSError, ValueError):  # nobody reads it, the disk is full, it is closed
+                self.dropped += 1
+            else:
+                self._say_dropped()
+        return len(line)
+
+    def _say_dropped(self) -> None:
+        lost = self.dropped
+        if not lost or self._is_saying:
+            return
+        self._is_saying = True
+        try:
+            self._says(lost)
+        finally:
+            self._is_saying = False
+        self.dropped = 0 if self.dropped == lost else lost  # or it was dropped, too
+
+    def flush(self) -> None:
+        """Do nothing: each line is written at once."""
+
+    def _put(self, text: str) -> None:
+        # Without a buffer: one that cannot be written would keep the line, and raise again later.
+        self._stream.flush()
+        try:
+            descriptor = self._stream.fileno()
+        except (OSError, ValueError):  # it is no file, as in a test
+            self._stream.write(text)
+            return
+        data = text.encode(self._stream.encoding or "utf-8", "backslashreplace")
+        while data:
+            written = os.write(descriptor, data)
+            self._is_cut = written < len(data)
+            data = data[written:]
+
+
+class _LineLogger:
+    """Takes lines from structlog."""
+
+    def __init__(self, lines: LossyLines) -> None:
+        self._lines = lines
+
+    def msg(self, line: str) -> None:
+        self._lines.write(f"{line}\n")
+
+    debug = info = warning = error = critical = msg
 
 
 def _json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:

@@ -14,7 +14,7 @@ from gateway.hooks.runtime import HookRuntime
 from gateway.metrics.meters import Meters
 from gateway.pipeline.pipeline import TurnPipeline
 from gateway.pipeline.router import OutboundChannelRouter
-from gateway.redaction import Redactor
+from gateway.redaction.redactor import Redactor
 from gateway.settings import Settings
 from gateway.settings.bounds import Bounds
 from gateway.settings.intervals import Intervals

@@ -16,7 +16,7 @@ import structlog
 from agent.tool import Tool
 from agent.tool_decorator import tool
 from gateway.hooks.specs import hookimpl
-from gateway.redaction import secrets_of
+from gateway.redaction.known_secrets import secrets_of
 from tape.entry import message
 from tests.fakes.base.traffic import WITNESSES, Asked, dumped, think
 from tests.fakes.openai.script import Call, Failure, Text, ToolCalls

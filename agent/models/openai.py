@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import aiohttp
 import httpx2
 import openai
-from openai import AsyncOpenAI, DefaultAioHttpClient
+from openai import AsyncOpenAI
 
 from agent.errors import (
     AnswerBroken,
@@ -20,22 +20,30 @@ from agent.errors import (
     KeyRefused,
     ModelDown,
     ModelError,
+    ModelSlow,
     ModelUnreachable,
+    ProxyDown,
     RequestRejected,
+    ServerMoved,
     UnknownModel,
     WrongAddress,
 )
 from agent.model import ModelReply, ModelRequest, Piece
 from agent.model_settings import NO_KEY, ModelSettings, checked_address, fits_a_header
+from agent.models.http_client import broken_proxy, http_client
 from agent.models.learned import Learned, is_lasting, suspect
+from agent.models.network import PUBLIC
 from agent.models.openai_stream import StreamReader
 from agent.models.overflow import by_wording
 from agent.models.reasoning import InlineReasoning
+from agent.models.redirects import moved_to
 from agent.models.request_body import build_body, refused_in
+from agent.models.waits import named_wait
 
 MAX_SECONDS_AFTER_END: Final = 5.0
 """Maximum wait for the token counts after a finished answer, if the server leaves it open."""
 
+ANSWERS: Final = "/chat/completions"
 BEGINS_OPEN: Final = "inline_reasoning"
 MIN_SECRET: Final = 6  # characters
 HELD_BACK: Final = (
@@ -64,8 +72,7 @@ class OpenAIModel:
             default_headers=headers,
             max_retries=0,  # RetryingModel counts the calls
             timeout=httpx2.Timeout(settings.read_timeout, connect=settings.connect_timeout),
-            # The SDK's own transport uses more CPU than aiohttp.
-            http_client=DefaultAioHttpClient(),
+            http_client=http_client(address or PUBLIC),
         )
         # Both may hold secrets.
         self.server = str(self._client.base_url.copy_with(userinfo=b"", query=None))
@@ -106,7 +113,7 @@ class OpenAIModel:
         try:
             # By its generated method, the SDK would walk and copy the messages and tools in Python.
             response = await self._client.post(
-                "/chat/completions",
+                ANSWERS,
                 cast_to=httpx2.Response,
                 body={"model": self.name, "stream": True, **body},
                 stream=True,
@@ -121,7 +128,7 @@ class OpenAIModel:
                     yield piece
             reply = reader.reply()
         except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as cause:
-            raise _without(self._secrets, _translate(cause)) from None
+            raise _without(self._secrets, _translate(cause, self.server, ANSWERS)) from None
         except ModelError as cause:
             raise _without(self._secrets, cause) from None
         yield reply
@@ -139,7 +146,7 @@ class OpenAIModel:
         except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as cause:
             if isinstance(cause, openai.APIStatusError):
                 self.date = cause.response.headers.get("date", "")
-            raise _without(self._secrets, _translate(cause)) from None
+            raise _without(self._secrets, _translate(cause, self.server, path)) from None
 
     async def aclose(self) -> None:
         await self._client.close()
@@ -175,7 +182,9 @@ async def _next(
     try:
         async with asyncio.timeout(limit):
             return await anext(chunks, None)
-    except TimeoutError:
+    except (TimeoutError, httpx2.ReadTimeout):
+        if not reader.begun:
+            raise ModelSlow(f"no answer came within {patience:g} seconds") from None
         if not reader.finished:
             raise AnswerBroken(f"the answer stopped for {patience:g} seconds") from None
     except (httpx2.HTTPError, aiohttp.ClientError):
@@ -196,11 +205,17 @@ def _masked(text: str, secrets: Sequence[str]) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _translate(cause: Exception) -> ModelError:
+def _translate(cause: Exception, server: str, path: str) -> ModelError:
     if isinstance(cause, openai.APIStatusError):
+        if (address := moved_to(cause.response, path)) is not None:
+            return ServerMoved(server, address)
         error = _status_error(cause)
-        error.retry_after = _retry_after(cause)
+        error.retry_after = named_wait(cause.response.headers, cause.body, str(error))
         return error
+    if isinstance(cause.__cause__, httpx2.ReadTimeout):
+        return ModelSlow("no answer came in time")
+    if why := broken_proxy(cause, server):
+        return ProxyDown(why)
     if isinstance(cause, (openai.APITimeoutError, openai.APIConnectionError)):
         return ModelUnreachable(f"{cause} ({cause.__cause__})")
     if isinstance(cause, (httpx2.HTTPError, aiohttp.ClientError)):
@@ -221,7 +236,7 @@ def _status_error(cause: openai.APIStatusError) -> ModelError:
     if isinstance(cause, (openai.AuthenticationError, openai.PermissionDeniedError)):
         return KeyRefused(message)
     if isinstance(cause, openai.NotFoundError):
-        bare = cause.request.url.path == "/chat/completions" and "model" not in message
+        bare = cause.request.url.path == ANSWERS and "model" not in message
         return WrongAddress(message) if bare else UnknownModel(message)
     if cause.status_code >= 500 or cause.status_code in (408, 409):
         return ModelDown(message)
@@ -232,12 +247,3 @@ def _upstream(body: dict[str, Any]) -> object:
     # OpenRouter says "Provider returned error", and quotes the provider beside it.
     metadata = body.get("metadata")
     return metadata.get("raw") if isinstance(metadata, dict) else None
-
-
-def _retry_after(cause: openai.APIStatusError) -> float | None:
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            return float(cause.response.headers[name]) * unit
-        except (KeyError, ValueError):
-            continue
-    return None

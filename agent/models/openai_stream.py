@@ -19,6 +19,7 @@ from agent.errors import (
     AnswerEmpty,
     AnswerFiltered,
     AnswerRefused,
+    ModelBusy,
     ModelError,
     OutputUsedUp,
     ReasoningOnly,
@@ -29,6 +30,7 @@ from agent.models.chunks import ChunkReader, shown
 from agent.models.extras import MESSAGE, Extras
 from agent.models.overflow import by_wording
 from agent.models.reasoning import InlineReasoning, TextSplitter
+from agent.models.waits import named_wait
 
 _REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text")
 _FINISHES: Final = (
@@ -52,6 +54,7 @@ class StreamReader:
     model      the model's name in the request
     server     the server's address, without credentials
     reasoning  what is known about reasoning in the model's text
+    begun      whether anything has arrived
     """
 
     model: str
@@ -69,6 +72,7 @@ class StreamReader:
     _streamed: bool = field(default=False, init=False)
     _called: bool = field(default=False, init=False)
     _closed: bool = field(default=False, init=False)
+    begun: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.requested = self.model
@@ -86,6 +90,7 @@ class StreamReader:
 
     def read(self, part: bytes) -> list[Piece]:
         """Read bytes of the answer, and return its parts from all complete chunks."""
+        self.begun = True
         pieces: list[Piece] = []
         for chunk in self._chunks.read(part):
             self._read(chunk, pieces)
@@ -243,7 +248,10 @@ def stream_error(error: object) -> ModelError:
     given = [details.get(name) for name in ("code", "status", "type")]
     named = [str(one) for one in given if isinstance(one, (int, str))]
     status = next((int(one) for one in named if re.fullmatch("[45][0-9]{2}", one)), None)
-    return by_wording(status, " ".join(named), message) or AnswerBroken(message)
+    found = by_wording(status, " ".join(named), message) or AnswerBroken(message)
+    if isinstance(found, ModelBusy):
+        found.retry_after = named_wait({}, details, message)
+    return found
 
 
 def read_usage(usage: Mapping[str, Any]) -> dict[str, int]:

@@ -20,8 +20,11 @@ from agent.errors import (
     ModelBusy,
     ModelDown,
     ModelError,
+    ModelSlow,
     ModelUnreachable,
+    ProxyDown,
     RequestRejected,
+    ServerMoved,
     UnknownModel,
     WrongAddress,
 )
@@ -34,8 +37,10 @@ NO_ANSWER: Final = (
     KeyRefused,
     ModelBusy,
     ModelDown,
+    ModelSlow,
     ModelUnreachable,
     RequestRejected,
+    ServerMoved,
     UnknownModel,
 )
 LOOK_SECONDS: Final = 5.0
@@ -46,8 +51,8 @@ _VERSION: Final = re.compile(r"/v\d")
 
 
 ProbedKind = Literal[
-    "address", "broken", "busy", "empty", "fails", "key", "overflow", "slow", "tls", "unknown",
-    "unreachable"
+    "address", "broken", "busy", "empty", "fails", "key", "moved", "overflow", "proxy",
+    "slow", "tls", "unknown", "unreachable"
 ]  # fmt: skip
 WINDOWS: Final = ("max_model_len", "context_length", "context_window", "max_context_length")
 """What servers call the size of a model's context in their lists."""
@@ -119,7 +124,7 @@ class Probe:
                 " set TAPEWAY_AGENT__BASE_URL to another one",
                 kind="slow",
             )
-        except (AccountEmpty, ModelUnreachable) as cause:
+        except (AccountEmpty, ModelUnreachable, ServerMoved) as cause:
             return self.remedy(cause)
         except KeyRefused as cause:
             # A key may be allowed to chat, but not to list models.
@@ -167,18 +172,28 @@ class Probe:
         """Return what an error of the model means, with its remedy."""
         kind: ProbedKind
         server, name = self._model.server.rstrip("/"), self._model.name
-        if isinstance(cause, ModelUnreachable) and _TLS.search(str(cause)):
+        if type(cause) is ModelUnreachable and _TLS.search(str(cause)):
             kind = "tls"
             sentence = (
                 f"no secure connection to {server}: correct its certificate, or http and https in"
                 " TAPEWAY_AGENT__BASE_URL"
             )
+        elif isinstance(cause, ModelSlow):
+            kind = "slow"
+            sentence = (
+                f"{name} at {server} takes too long: raise TAPEWAY_AGENT__READ_TIMEOUT, or choose a"
+                " smaller model"
+            )
+        elif isinstance(cause, ProxyDown):
+            kind, sentence = "proxy", str(cause)
         elif isinstance(cause, ModelUnreachable):
             kind = "unreachable"
             sentence = (
                 f"nothing answers at {server}: start the server, or set TAPEWAY_AGENT__BASE_URL to"
                 " another one"
             )
+        elif isinstance(cause, ServerMoved):
+            kind, sentence = "moved", _moved(cause)
         elif isinstance(cause, KeyRefused):
             refusal = "refuses the API key" if self._model.has_key else "requires an API key"
             kind = "key"
@@ -208,5 +223,15 @@ class Probe:
             kind = "broken" if isinstance(cause, AnswerBroken) else kind
             detail = " ".join(str(cause).split())[:MAX_DETAIL_CHARACTERS]
             sentence = f"{server} gives no answer from {name}: {detail}"
-        free = not isinstance(cause, (ModelDown, ModelUnreachable))
+        free = not isinstance(cause, (ModelDown, ModelSlow, ModelUnreachable))
         return Probed(sentence, free=free, kind=kind)
+
+
+def _moved(cause: ServerMoved) -> str:
+    server, address = cause.args
+    if not address:
+        return f"{server} redirects elsewhere: set TAPEWAY_AGENT__BASE_URL to its new address"
+    return (
+        f"{server} redirects to {address}, which is not followed: if you trust it, set"
+        f" TAPEWAY_AGENT__BASE_URL={address}"
+    )

@@ -10,6 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 SECONDS: Final = 10.0  # that an answer takes to come
@@ -59,8 +60,12 @@ def slack(partials: list[str]) -> Iterator[Call]:
 def page(partials: list[str]) -> Iterator[Call]:
     from channels.web.format import to_html
 
-    for text in [*shown(partials, 0.06), partials[-1]]:
-        yield lambda text=text: to_html(text), len(text) <= PAGE  # type: ignore[misc]
+    held: Callable[[str], str] = str  # older trees draw all of an answer
+    with suppress(ImportError):
+        from channels.web.growing import settled as held
+    for text in shown(partials, 0.06):
+        yield lambda text=text: to_html(held(text)), len(text) <= PAGE  # type: ignore[misc]
+    yield lambda: to_html(partials[-1]), len(partials[-1]) <= PAGE
 
 
 def terminal(partials: list[str]) -> Iterator[Call]:

@@ -35,6 +35,7 @@ from channels.errors import (
     TooLarge,
 )
 from channels.pacing import UNLIMITED, Gates, OwnGate, OwnGates, SharedGate
+from channels.redirects import Redirected, refuse_redirects
 from channels.refusals import Row
 from channels.tally import Tally
 from channels.token_kinds import DISCORD, misplaced
@@ -228,6 +229,8 @@ class DiscordApi:
                     found += piece
                     if len(found) >= most:
                         break
+        except Redirected as cause:
+            raise ApiRefused(cause.status, 0, "the file is on another host") from None
         except (aiohttp.ClientError, TimeoutError) as cause:
             raise ChannelDown(f"the download failed ({type(cause).__name__})") from None
         return bytes(found[:most])
@@ -257,7 +260,6 @@ class DiscordApi:
             headers=headers,
             timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, total=seconds),
             proxy=self._proxy,
-            allow_redirects=False,  # the token is sent only to the host it is for
         )
 
     def _now(self) -> float:
@@ -312,7 +314,10 @@ class DiscordApi:
 
 def _session(connector: aiohttp.TCPConnector) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
-        connector=connector, cookie_jar=aiohttp.DummyCookieJar(), headers={"User-Agent": USER_AGENT}
+        connector=connector,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers={"User-Agent": USER_AGENT},
+        middlewares=(refuse_redirects,),
     )
 
 

@@ -1,7 +1,7 @@
 """Converts Markdown to Discord's dialect, in pieces within Discord's limit.
 
 Discord renders most Markdown itself. We replace only what it does not render: tables become aligned
-text, images become links, and small headings become bold.
+text, images become links, small headings become bold, and simple formulas are written with signs.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Final
 
 from channels.discord.escapes import escapes, unsafe_marks
 from channels.markdown import MarkdownEvent, close_open_marks, first, render_spans, split
+from channels.markdown.signs import with_signs
 from channels.markdown.tree import parsed
 
 LIMIT: Final = 2000
@@ -33,7 +34,7 @@ _Change = tuple[int, int, str]  # start and end of a change in the source, and i
 @lru_cache(maxsize=16)
 def render(markdown: str) -> str:
     """Return the text to send, of any length; cached, since a piece is measured and then sent."""
-    text = _UNFIT.sub("", markdown.replace("\r\n", "\n"))
+    text = with_signs(_UNFIT.sub("", markdown.replace("\r\n", "\n")))
     parts: list[str] = []
     at = 0
     for start, end, replacement in sorted(_Rewriter(text).changes()):

@@ -148,6 +148,7 @@ TROUBLES: Final = (
     NO_CONTENT,
     CONNECTION.unreachable,
     CONNECTION.proxy,
+    CONNECTION.redirected,
     CONNECTION.tls,
     CONNECTION.limited,
     CONNECTION.not_the_platform,

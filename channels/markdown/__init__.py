@@ -2,7 +2,7 @@
 
 tree    parses into events        render     renders text with marks, or plain text
 split   cuts text into pieces     autoclose  closes the marks of unfinished text
-kept    keeps what was drawn of blocks
+kept    keeps drawn blocks      signs      writes simple formulas with signs
 (tree uses growing, rows, segment and literal; split uses scan, breakpoints and stitch; render uses
 table and spoilers)
 """

@@ -38,7 +38,7 @@ _FORMULA: Final = re.compile(r"\\(?P<mark>[()\[\]\\])|\n[ \t]*\n")
 _CITED: Final = re.compile(r"[\d,\s]*(?:[xX]\s*)?")
 _DOLLARS: Final = re.compile(r"(?<![\\$])\$+")
 _IN_DOLLARS: Final = re.compile(
-    r"\$\$(?:[^$`\n]|\n(?![ \t]*\n)){1,500}\$\$"
+    r"\$\$(?:[^$`\n]|\n(?![ \t]*\n)){1,2000}\$\$"
     r"|\$(?P<single>[^\s$`](?:[^$`\n]{0,200}[^\s$`])?)\$(?![\w$])"
 )
 _PRICE: Final = re.compile(

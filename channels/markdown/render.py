@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from channels.markdown.signs import with_signs
 from channels.markdown.spoilers import spoilers
 from channels.markdown.table import text_table
 from channels.markdown.tree import MarkdownEvent, parse
@@ -80,7 +81,7 @@ def _outside_code(events: list[MarkdownEvent]) -> Iterator[str]:
 
 class _Renderer:
     def __init__(self, source: str, linkable: Callable[[str], bool], plain: bool) -> None:
-        self._source = source
+        self._source = with_signs(source)
         self._linkable = linkable
         self._plain = plain
         self._parts: list[str] = []
@@ -155,7 +156,7 @@ class _Renderer:
         elif name == "TaskListMarker":
             self._tick(data)
         else:
-            self._write(self._source[event.start : event.end])  # a formula is shown as written
+            self._write(self._source[event.start : event.end])  # a formula that has no signs
 
     def _text(self, event: MarkdownEvent) -> None:
         last = 0

@@ -80,9 +80,9 @@ class RoomChannel(Channel):
         await self.draw_ahead(shown.text for shown in messages)
         return newest, [self.as_json(shown) for shown in messages]
 
-    async def draw_ahead(self, texts: Iterable[str]) -> None:
+    async def draw_ahead(self, texts: Iterable[str], *, growing: bool = False) -> None:
         """Make ready what will be shown, where that would hold the event loop for too long."""
-        del texts
+        del texts, growing
 
     def admits(self, session: PageSession, room: str) -> bool:
         """Return whether a session may use a room of this channel."""
@@ -104,8 +104,9 @@ class RoomChannel(Channel):
             reply_to=message.message_id,
             date=message.date,
         )
-        await self.draw_ahead([text])
-        self.hub.draft(message.chat_id, self.as_json(self._shown_outbound(draft)))
+        await self.draw_ahead([text], growing=True)
+        shown = self.as_json(self._shown_outbound(draft), growing=True)
+        self.hub.draft(message.chat_id, shown)
         return reference.idem
 
     async def show_typing(self, message: InboundMessage, on: bool) -> None:
@@ -151,13 +152,17 @@ class RoomChannel(Channel):
     def to_html(self, text: str) -> str:
         """Render the text of a message as HTML for the page."""
 
-    def as_json(self, shown: ShownMessage) -> Json:
+    def settled(self, text: str) -> str:
+        """Return what the page draws of a text that is still being written."""
+        return text
+
+    def as_json(self, shown: ShownMessage, *, growing: bool = False) -> Json:
         """Return a message as the JSON object that the page and the terminal expect."""
         return {
             "id": shown.id,
             "role": shown.role,
             "author": {"id": shown.author_id, "name": shown.author},
-            "html": self.to_html(shown.text),
+            "html": self.to_html(self.settled(shown.text) if growing else shown.text),
             "text": shown.text,
             "date": shown.date,
             "reply_to": shown.reply_to,

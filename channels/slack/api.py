@@ -27,6 +27,7 @@ from channels.errors import (
     TooLarge,
 )
 from channels.pacing import Priority
+from channels.redirects import Redirected, refuse_redirects
 from channels.slack.api_methods import APP_METHODS, METHODS, Method, RateLimits, scopes
 from channels.slack.refusals import TABLE
 from channels.slack.settings import SlackSettings
@@ -101,6 +102,7 @@ class ApiSessions:
                 connector=aiohttp.TCPConnector(limit=256, keepalive_timeout=IDLE_SECONDS),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=ANSWER_SECONDS, sock_connect=CONNECT_SECONDS),
+                middlewares=(refuse_redirects,),
             )
 
     async def renew(self) -> None:
@@ -205,10 +207,10 @@ class SlackApi:
         headers = {"Authorization": f"Bearer {self._token}"}
         try:
             async with self._sessions.session.get(
-                url, headers=headers, allow_redirects=False, proxy=self._sessions.proxy
+                url, headers=headers, proxy=self._sessions.proxy
             ) as response:
                 is_page = response.content_type == "text/html" != mime
-                if is_page or response.status in (301, 302, 303, 307, 308):
+                if is_page:
                     raise MediaRefused(LOGIN_PAGE)
                 if response.status != 200:
                     raise MediaRefused(f"Slack's file server answered with {response.status}")
@@ -216,6 +218,8 @@ class SlackApi:
                     found += piece
                     if len(found) > most:
                         raise MediaRefused(f"it is larger than my limit of {_megabytes(most)}")
+        except Redirected:
+            raise MediaRefused(LOGIN_PAGE) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as cause:
             raise ChannelDown(f"the file could not be fetched ({type(cause).__name__})") from None
         return bytes(found)

@@ -1,7 +1,7 @@
 """Renders Markdown for Slack so that it alerts nobody.
 
 Slack renders headings, lists, tables, code, quotes and links itself. What Slack does not render
-(raw HTML, footnotes, formulas) stays readable as text.
+(raw HTML, footnotes, formulas) stays readable as text; simple formulas are written with signs.
 https://docs.slack.dev/reference/block-kit/blocks/markdown-block
 """
 
@@ -15,6 +15,7 @@ from typing import Any, Final
 from channels.markdown.kept import Kept
 from channels.markdown.literal import formulas, may_have_literals
 from channels.markdown.render import is_visible, to_text
+from channels.markdown.signs import decided, with_signs
 from channels.markdown.split import first
 from channels.markdown.tree import MarkdownEvent, Parsed, parse, parsed, unescaped
 from channels.message import Button
@@ -83,7 +84,7 @@ def neutral(markdown: str) -> str:
     take for a mark, and is none, is escaped. A prefix of the text gives a prefix of the result,
     unless the prefix ends inside what it depends on; see `settled`.
     """
-    text = _cleaned(markdown)
+    text = with_signs(_cleaned(markdown))
     return _drawn(text, len(text), _pings(text))
 
 
@@ -184,6 +185,7 @@ def settled(markdown: str) -> str:
     if len(bare) == len(markdown):
         begun = _BEGUN.search(bare, max(0, len(bare) - _MAX_BEGUN))
         bare = bare[: begun.start()] if begun else bare
+    bare = with_signs(decided(bare))
     pings = _pings(bare)
     return _drawn(bare, _settled_end(bare, pings), pings).lstrip()
 

@@ -188,6 +188,7 @@ TROUBLES: Final = (
     STALLED,
     CONNECTION.unreachable,
     CONNECTION.proxy,
+    CONNECTION.redirected,
     CONNECTION.tls,
     CONNECTION.limited,
     CONNECTION.not_the_platform,

@@ -38,6 +38,7 @@ from channels.errors import (
     SendRefused,
     TooLarge,
 )
+from channels.redirects import Redirected, refuse_redirects
 from channels.tally import Tally
 from channels.telegram.refusals import TABLE
 from channels.telegram.settings import TelegramSettings
@@ -149,7 +150,10 @@ class AiohttpRequest(BaseRequest):
                 limit=self._connections, keepalive_timeout=IDLE_SECONDS
             )
             self._session = aiohttp.ClientSession(
-                connector=connector, cookie_jar=aiohttp.DummyCookieJar(), proxy=self._proxy
+                connector=connector,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                proxy=self._proxy,
+                middlewares=(refuse_redirects,),
             )
 
     async def shutdown(self) -> None:
@@ -315,15 +319,15 @@ class BotApi:
         timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
         found = bytearray()
         try:
-            async with session.get(
-                f"{self._files}/{path}", timeout=timeout, allow_redirects=False
-            ) as response:
+            async with session.get(f"{self._files}/{path}", timeout=timeout) as response:
                 if response.status != 200:
                     raise SendRefused(f"the file server answered with {response.status}")
                 async for piece in response.content.iter_chunked(65_536):
                     found += piece
                     if len(found) > most:
                         raise SendRefused("it is larger than announced")
+        except Redirected as cause:
+            raise SendRefused(f"the file server answered with {cause.status}") from None
         except (aiohttp.ClientError, TimeoutError) as cause:
             raise ChannelDown(f"the file could not be fetched ({type(cause).__name__})") from None
         return bytes(found)

@@ -133,6 +133,7 @@ TROUBLES: Final = (
     TOKEN_REFUSED,
     CONNECTION.unreachable,
     CONNECTION.proxy,
+    CONNECTION.redirected,
     CONNECTION.tls,
     CONNECTION.limited,
     CONNECTION.not_the_platform,

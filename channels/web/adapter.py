@@ -33,6 +33,7 @@ from channels.room.session import PageSession
 from channels.traits import Traits
 from channels.web.attached import IMAGES, attached, name_of
 from channels.web.format import to_html
+from channels.web.growing import settled
 from channels.web.inbound import parse
 from channels.web.linked import linked_image_route
 from channels.web.outbound import page_routes
@@ -71,10 +72,13 @@ class WebChannel(RoomChannel):
     def to_html(self, text: str) -> str:
         return to_html(text)
 
-    async def draw_ahead(self, texts: Iterable[str]) -> None:
+    def settled(self, text: str) -> str:
+        return settled(text)
+
+    async def draw_ahead(self, texts: Iterable[str], *, growing: bool = False) -> None:
         for text in texts:
             if len(text) > MAX_INLINE:
-                await anyio.to_thread.run_sync(to_html, text)
+                await anyio.to_thread.run_sync(_draw, text, growing)
 
     def link_to(self, place: MessageLink) -> str:
         return f"#{place.message_id}"
@@ -162,3 +166,8 @@ class WebChannel(RoomChannel):
         if not is_new:
             await self.host.drop_files(message)
         return is_new
+
+
+def _draw(text: str, growing: bool) -> None:
+    """Draw a text, which is kept."""
+    to_html(settled(text) if growing else text)

@@ -1,8 +1,9 @@
 """Draws the events of a Markdown text as HTML for the page.
 
 Nothing of a text becomes HTML by itself: each tag and attribute is written here, and all else is
-escaped. An image becomes a link with the image's number. What the page itself draws further (task
-boxes, footnotes, formulas) is left as text that it knows.
+escaped. An image becomes a link with the image's number; a formula becomes MathML (mathml.py), or
+code where it cannot be drawn. What the page itself draws further (task boxes, footnotes) is left as
+text that it knows.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Final
 from channels.markdown.literal import formulas
 from channels.markdown.tree import MarkdownEvent
 from channels.web.links import bare_links, href
+from channels.web.mathml import MAX_SOURCE, mathml
 
 HEADING_OFFSET: Final = 2
 """How many levels a message's headings are lowered, since the page itself uses h1 and h2."""
@@ -22,11 +24,13 @@ HEADING_OFFSET: Final = 2
 MAX_DEPTH: Final = 40
 """Maximum containers inside each other that are drawn; what is deeper is in the last of them."""
 
-MAX_FORMULA: Final = 500
+LONG_FORMULA: Final = 60
+"""How many characters a formula in a line may have before it scrolls where the line is short."""
+
 _WAYS: Final = ' target="_blank" rel="noopener noreferrer"'
 _LEVEL: Final = re.compile(r"\D*(\d)")
 _LANGUAGE: Final = re.compile(r"\S+")
-_QUOTED: Final = re.compile(r"\n[ \t>]+")
+_QUOTED: Final = re.compile(r"\n(?:[ \t]*>[ \t]?)+")
 _PRICE: Final = re.compile(r"(?:[^\W_]|[.,;:!?'\" -]){2,}")
 """What stands between two dollar signs without being a formula, as in "$5 or 10$"."""
 
@@ -112,19 +116,24 @@ class _Drawing:
             return behind
         while math and math[-1][0] < event.end:
             start, end = math.pop()
-            if start < at or end - start > MAX_FORMULA + 4:
+            if start < at or end - start > MAX_SOURCE + 4:
                 continue
             self._run.append(event.data[at - event.start : start - event.start])
             self._flush()
-            shown = _QUOTED.sub("\n", self._source[start + 2 : end - 2])
-            self._formula(shown, is_block=self._source[start + 1] == "[")
+            written = _QUOTED.sub("\n", self._source[start:end])
+            self._formula(written[2:-2], written, is_block=written[1] == "[")
             at = behind = end
         self._run.append(event.data[max(0, at - event.start) :])
         return behind
 
-    def _formula(self, shown: str, *, is_block: bool) -> None:
-        kind = "math math-block" if is_block else "math"
-        self.parts.append(f'<code class="{kind}">{escape(shown.strip())}</code>')
+    def _formula(self, source: str, written: str, *, is_block: bool) -> None:
+        """Draw a formula; `written` has its marks as well."""
+        drawn = mathml(source, written, is_block=is_block)
+        if drawn is None:
+            self.parts.append(f'<code class="tex">{escape(written)}</code>')
+            return
+        more = " math-block" if is_block else " math-long" if len(source) > LONG_FORMULA else ""
+        self.parts.append(f'<span class="math{more}">{drawn}</span>')
 
     def _leaf(self, event: MarkdownEvent) -> None:
         name = event.name
@@ -141,13 +150,15 @@ class _Drawing:
         elif name == "Text":
             self.parts.append(escape(event.data, quote=False))
         elif self._is_formula(event):
-            self._formula(event.data, is_block=name == "DisplayMath")
+            marks = "$$" if name == "DisplayMath" else "$"
+            written = f"{marks}{event.data}{marks}"
+            self._formula(event.data, written, is_block=name == "DisplayMath")
         else:
             lines = escape(self._source[event.start : event.end]).split("\n")
             self.parts.append("<br />\n".join(lines))
 
     def _is_formula(self, event: MarkdownEvent) -> bool:
-        if len(event.data) > MAX_FORMULA or not event.data.strip():
+        if len(event.data) > MAX_SOURCE or not event.data.strip():
             return False
         if event.name == "DisplayMath":
             return True

@@ -3,7 +3,7 @@
 An image becomes a link, so that the page loads nothing from other servers. The link has the image's
 number among those of the text, by which a person can ask for it (`linked_images`).
 
-The page itself turns formulas, task lists and footnotes into what one reads (assets/markup.js).
+The page itself turns task lists and footnotes into what one reads (assets/markup.js).
 """
 
 from __future__ import annotations

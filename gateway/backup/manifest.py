@@ -14,7 +14,8 @@ import tomlkit
 from pydantic import BaseModel, SecretStr
 
 from gateway.errors import GatewayError
-from gateway.redaction import Redactor, secrets_of
+from gateway.redaction.known_secrets import secrets_of
+from gateway.redaction.redactor import Redactor
 from gateway.settings import Settings
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.database.connection import Database

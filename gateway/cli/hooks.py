@@ -9,12 +9,13 @@ import anyio
 import typer
 
 from gateway.cli.screen import BOLD, hanging, painted, safe
-from gateway.cli.table import print_json, print_line
+from gateway.cli.table import print_json
 from gateway.home import is_locked
 from gateway.hooks.check import check_plugins
 from gateway.hooks.loader import load_plugins
 from gateway.hooks.runtime import HookRuntime
 from gateway.hooks.specs import TapewaySpec
+from gateway.printing import print_out
 from gateway.settings import Settings
 from gateway.turn.agent_plugin import AgentPlugin
 
@@ -30,8 +31,8 @@ def show_hooks(_settings: Settings, as_json: bool = False) -> int:
         if as_json:
             print_json({"hook": name, "plugins": who, "says": says})
         else:
-            print_line(painted(name, BOLD) + f"  {safe(', '.join(who) or '-')}")
-            print_line("\n".join(hanging("  ", says, 2)))
+            print_out(painted(name, BOLD) + f"  {safe(', '.join(who) or '-')}")
+            print_out("\n".join(hanging("  ", says, 2)))
     return _print_problems(problems, as_json)
 
 
@@ -43,10 +44,10 @@ def check_hooks(settings: Settings, as_json: bool = False) -> int:
     alone = not is_locked(settings.home_path)
     anyio.run(partial(check_plugins, runtime, typer.Typer(), with_store=alone))
     if not alone and not as_json:
-        print_line("A gateway is running on this home, so provide_tape_store was not called.")
+        print_out("A gateway is running on this home, so provide_tape_store was not called.")
     problems += [str(finding) for finding in runtime.findings if str(finding) not in problems]
     if not problems and not as_json:
-        print_line(f"Checked {', '.join(plugins) or 'no plugin'}: no problems.")
+        print_out(f"Checked {', '.join(plugins) or 'no plugin'}: no problems.")
     return _print_problems(problems, as_json)
 
 
@@ -60,5 +61,5 @@ def _print_problems(problems: list[str], as_json: bool) -> int:
         if as_json:
             print_json({"problem": problem})
         else:
-            print_line(safe(problem))
+            print_out(safe(problem))
     return 1 if problems else 0

@@ -7,6 +7,7 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
+from traceback import format_exception
 from typing import Annotated, Literal
 
 import typer
@@ -19,6 +20,7 @@ from gateway.cli.ledger.commands import app as ledger
 from gateway.cli.plugin_commands import add_plugin_commands
 from gateway.cli.setup.commands import init
 from gateway.cli.tape.commands import app as tape
+from gateway.printing import print_err, print_out, redact_streams
 
 app = CommandApp(
     name="tapeway",
@@ -36,7 +38,7 @@ _Session = Annotated[
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"tapeway {import_module('importlib.metadata').version('tapeway')}")
+        print_out(f"tapeway {import_module('importlib.metadata').version('tapeway')}")
         raise typer.Exit
 
 
@@ -77,7 +79,7 @@ def gateway(
     if first:
         import_module("gateway.cli.setup.first_question").ask_first_question()
     if sys.stderr.isatty():
-        typer.echo("  Starting ...", err=True)
+        print_err("  Starting ...")
     gc.disable()  # what startup loads is kept: collecting garbage would cost a sixth of the time
     run("gateway.cli.service.serve:serve")
 
@@ -257,7 +259,7 @@ def completion(
     Your shell loads it at its next start. With zsh, the folder must be in `fpath` before `compinit`
     runs.
     """
-    print(completion_script(shell))
+    print_out(completion_script(shell))
 
 
 @app.command(examples=["doctor", "doctor --deep", "doctor --json"])
@@ -301,13 +303,17 @@ def main() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # whoever started the command has closed it
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 - for good
+    redact_streams()
     prepare_completion()
-    add_plugin_commands(app, sys.argv[1:])
     try:
+        add_plugin_commands(app, sys.argv[1:])
         app(prog_name="tapeway")
     except OSError as cause:
-        print(f"tapeway: the output cannot be written ({cause.strerror})", file=sys.stderr)
+        print_err(f"tapeway: the output cannot be written ({cause.strerror})")
         import_module("gateway.cli.screen").discard_output()
+        sys.exit(1)
+    except Exception as cause:  # of a plugin's command: without its local variables
+        print_err("".join(format_exception(cause)), end="")
         sys.exit(1)
 
 

@@ -7,7 +7,6 @@ undeclared command, every plugin is loaded and may add it in `register_cli_comma
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from importlib import import_module
 from itertools import pairwise
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from gateway.cli.help import OWN
+from gateway.printing import print_err
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -34,6 +34,9 @@ def add_plugin_commands(app: typer.Typer, arguments: Sequence[str]) -> None:
     declared = {point.name: point for point in entry_points(group=GROUP) if point.name not in OWN}
     for name in sorted(declared):
         _declare(app, declared[name])
+    if named is not None:
+        # Before a plugin's code runs, so that its errors show neither secrets nor variables.
+        import_module("gateway.cli.runner").set_up_for_plugins()
     if named is not None and named not in declared:
         runtime = import_module("gateway.hooks.runtime").HookRuntime()
         import_module("gateway.hooks.loader").load_plugins(runtime)
@@ -56,7 +59,9 @@ def _declare(app: typer.Typer, point: EntryPoint) -> None:
         },
     )
     def command(context: typer.Context) -> None:
-        _load(point)(args=context.args, prog_name=f"tapeway {point.name}")
+        loaded = _load(point)
+        loaded.pretty_exceptions_enable = False  # they would show local variables
+        loaded(args=context.args, prog_name=f"tapeway {point.name}")
 
 
 def _load(point: EntryPoint) -> typer.Typer:
@@ -64,7 +69,7 @@ def _load(point: EntryPoint) -> typer.Typer:
         loaded = point.load()
     except (Exception, SystemExit) as cause:
         why = import_module("gateway.hooks.loader").load_error(cause)
-        print(f"tapeway: the command {point.name} did not load: {why}", file=sys.stderr)
+        print_err(f"tapeway: the command {point.name} did not load: {why}")
         raise typer.Exit(1) from cause
     if isinstance(loaded, typer.Typer):
         return loaded

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from errno import EDQUOT, ENOSPC
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
@@ -16,9 +17,11 @@ import anyio
 from agent.errors import AgentError, KeyMissing
 from gateway.cli.screen import discard_output, print_note
 from gateway.doctor.troubles import DISK_FULL
-from gateway.errors import GatewayError
+from gateway.errors import GatewayError, SettingsError
 from gateway.logs import get_log, set_up_logs
-from gateway.redaction import Redactor, secrets_of
+from gateway.printing import print_err, redact_with
+from gateway.redaction.known_secrets import secrets_as_written, secrets_of
+from gateway.redaction.redactor import Redactor
 from gateway.settings import LogSettings, Settings, load_with_sources
 from gateway.settings.files import (
     combined,
@@ -41,14 +44,13 @@ def run_command(
     """Run a sync or async command with the settings, and return its exit code."""
     # Except for the gateway, commands print for people, so they log only warnings and errors.
     quiet = work.__name__ != "serve"
-    redactor = Redactor()
     try:
         refuse_django_channels()
         variables = with_remembered(os.environ) if quiet else dict(os.environ)
         loaded = load_with_sources(variables)
         settings = loaded.settings
-        redactor = Redactor(secrets_of(settings))
-        set_up_logs(_quiet(settings.log) if quiet else settings.log, redactor)
+        log = _quiet(settings.log) if quiet else settings.log
+        set_up_logs(log, Redactor(secrets_of(settings)))
         _name_files(settings, variables, quiet=quiet)
         for sentence in loaded.notices():
             get_log().warning("settings.renamed", what=sentence)
@@ -59,9 +61,21 @@ def run_command(
         return 130
     except Exception as group:
         cause = _single(group)
+        if isinstance(cause, SettingsError):  # so no secret is known yet
+            redact_with(Redactor(secrets_as_written(os.environ)))
         if quiet and isinstance(cause, BrokenPipeError):
             return discard_output()
-        return _print_error(cause, redactor)
+        return _print_error(cause)
+
+
+def set_up_for_plugins() -> None:
+    """Set up the log before a plugin's code runs for a command; what is wrong is not said here."""
+    variables = with_remembered(os.environ)
+    secrets, log = secrets_as_written(variables), LogSettings()
+    with suppress(GatewayError):
+        settings = load_with_sources(variables).settings
+        secrets, log = [*secrets, *secrets_of(settings)], settings.log
+    set_up_logs(_quiet(log), Redactor(secrets))
 
 
 def _name_files(settings: Settings, variables: Mapping[str, str], *, quiet: bool) -> None:
@@ -94,17 +108,17 @@ def _single(cause: BaseException) -> BaseException:
     return cause
 
 
-def _print_error(cause: BaseException, redactor: Redactor) -> int:
+def _print_error(cause: BaseException) -> int:
     # Any other error is a bug in Tapeway, so its traceback is printed.
     if not isinstance(cause, (GatewayError, TapeError, AgentError, OSError)):
-        print(redactor.line("".join(format_exception(cause))), end="", file=sys.stderr)
+        print_err("".join(format_exception(cause)), end="")
         return 1
     sentence = str(cause)
     if isinstance(cause, OSError) and cause.errno in (ENOSPC, EDQUOT):
         sentence = f"the disk is full: {DISK_FULL.cause} {DISK_FULL.remedy}"
     elif isinstance(cause, OSError) and cause.filename:  # without Python's [Errno 2]
         sentence = f"{cause.filename}: {cause.strerror}"
-    print_note(redactor.line(f"tapeway: {sentence}"))
+    print_note(f"tapeway: {sentence}")
     if isinstance(cause, GatewayError):
         return cause.exit_code
     return 2 if isinstance(cause, KeyMissing) else 1

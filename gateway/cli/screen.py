@@ -16,6 +16,7 @@ from zlib import crc32
 
 import wcwidth
 
+from gateway.printing import print_err
 from gateway.wording import as_called
 from gateway.wording import safe as safe
 
@@ -99,7 +100,7 @@ def hanging(head: str, text: str, indent: int) -> list[str]:
 
 def print_note(text: str) -> None:
     """Print a sentence to standard error, wrapped at words."""
-    print("\n".join(hanging("", as_called(safe(text)), 0)), file=sys.stderr)
+    print_err("\n".join(hanging("", as_called(safe(text)), 0)))
 
 
 def local_time(iso: str, form: str = "%Y-%m-%d %H:%M") -> str:

@@ -21,6 +21,7 @@ from gateway.cli.screen import (
     print_note,
     safe,
 )
+from gateway.printing import print_out, print_words, redactor_in_use
 
 _NUMBER: Final = re.compile(r"\d+(\.\d+)?")
 
@@ -54,26 +55,21 @@ def print_table(
         if cut > 0 and at not in numbers:
             widths[at], over = widths[at] - cut, over - cut
     if cells or not on_terminal():  # programs find the header even if nothing is below it
-        print_line(painted(_line(names, widths, numbers), BOLD))
+        print_out(painted(_line(names, widths, numbers), BOLD))
     for line in cells:
-        print_line(_line(map(clipped, line, widths), widths, numbers))
+        print_out(_line(map(clipped, line, widths), widths, numbers))
     if not cells:
         print_note(empty)
 
 
-def print_json(value: object, indent: int | None = None) -> None:
-    """Print JSON, in which what drives a terminal or cannot be encoded is escaped as well."""
+def print_json(value: object, indent: int | None = None, *, words: bool = False) -> None:
+    """Print JSON, in which what drives a terminal or cannot be encoded is escaped as well.
+
+    What looks like a secret is taken out, unless these are people's words.
+    """
     in_ascii = not (sys.stdout.encoding or "").lower().startswith("utf")
-    print_line(safe(json.dumps(value, ensure_ascii=in_ascii, indent=indent)))
-
-
-def print_line(line: str) -> None:
-    """Print a line, escaping characters that the terminal's encoding lacks."""
-    try:
-        sys.stdout.write(f"{line}\n")
-    except UnicodeEncodeError:
-        encoding = sys.stdout.encoding
-        sys.stdout.write(f"{line.encode(encoding, 'backslashreplace').decode(encoding)}\n")
+    clean = redactor_in_use().value(value, lines=not words)
+    print_words(safe(json.dumps(clean, ensure_ascii=in_ascii, indent=indent)))
 
 
 def _line(cells: Iterable[str], widths: Sequence[int], numbers: Container[int]) -> str:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, SecretStr
 from agent.system_prompt import read_agents_file
 from gateway.hooks.loader import GROUP
 from gateway.hooks.runtime import BUILTIN, HookRuntime
-from gateway.redaction import Redactor
+from gateway.redaction.redactor import Redactor
 from gateway.settings import Settings
 from gateway.settings.load import paths
 from gateway.settings.sources import variable

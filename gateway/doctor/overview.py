@@ -15,7 +15,8 @@ from gateway.sharing.schema import sharing_schema
 from gateway.storage.ledger.ledger import ledger_schema
 from tape.errors import StoreUnavailable
 from tape.stores.postgres.binding import driver_sql
-from tape.stores.postgres.database import connection_target, first_line, place_of
+from tape.stores.postgres.database import connection_target, place_of
+from tape.stores.postgres.server_errors import first_line
 
 OVERDUE_SECONDS: Final = 15.0
 """How long a lease may have ended before nobody seems to take it over."""

@@ -10,7 +10,8 @@ from typing import Final
 
 from gateway.errors import SettingsError
 from gateway.home import Running, find_running, is_locked
-from gateway.redaction import Redactor, secrets_of
+from gateway.redaction.known_secrets import secrets_as_written, secrets_of
+from gateway.redaction.redactor import Redactor
 from gateway.settings import Settings, load_settings
 from gateway.settings.files import DEFAULT_HOME, HOME, SettingsFiles, settings_files
 from gateway.settings.intervals import INTERVALS, Intervals
@@ -69,7 +70,10 @@ def find_subject(variables: Mapping[str, str], *, deep: bool) -> Subject:
     home = settings.home_path
     running = find_running(home)
     held = running is not None or is_locked(home)
-    redactor = Redactor(secrets_of(settings, [running.token] if running else []))
+    more = [running.token] if running else []
+    if wrong:  # the settings that hold the others may be among those that are not known
+        more += secrets_as_written(variables)
+    redactor = Redactor(secrets_of(settings, more))
     return Subject(variables, settings, wrong, known, files, running, held, redactor, deep)
 
 

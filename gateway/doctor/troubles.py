@@ -69,6 +69,20 @@ DJANGO_CHANNELS: Final = Trouble(
     "Install Tapeway in a virtual environment of its own.",
 )
 
+NETWORK_VARIABLE: Final = Trouble(
+    "network.variable",
+    "The gateway does not start, or does not reach the model's server or a platform.",
+    "A variable of the environment, which many programs read, names a proxy that cannot be used or"
+    " a file of certificates that is missing.",
+    "Correct the named variable, or remove it. NO_PROXY lists the hosts that need no proxy.",
+)
+NETWORK_PROXY_DOWN: Final = Trouble(
+    "network.proxy_down",
+    "Answers say that the model service cannot be reached.",
+    "The proxy that a variable of the environment names is not there, or lets nothing through.",
+    "Correct the named variable, or remove it. NO_PROXY lists the hosts that need no proxy.",
+)
+
 # --- the model
 
 MODEL_OFFLINE: Final = Trouble(
@@ -101,6 +115,14 @@ MODEL_ADDRESS: Final = Trouble(
     "Answers say that the model service isn't at its address.",
     "The server has no model API at this path; mostly /v1 is missing at the end.",
     "Correct TAPEWAY_AGENT__BASE_URL.",
+)
+MODEL_MOVED: Final = Trouble(
+    "model.moved",
+    "Answers say that the model service has another address now.",
+    "The server redirects. The gateway does not follow: the key and the chat would go to a host"
+    " that you did not name.",
+    "If you trust the new address, set TAPEWAY_AGENT__BASE_URL to it. If it is a sign-in page of"
+    " your network, sign in.",
 )
 MODEL_UNREACHABLE: Final = Trouble(
     "model.unreachable",
@@ -181,6 +203,12 @@ HOME_UNUSABLE: Final = Trouble(
     "The gateway does not start: its home folder cannot be used.",
     "The folder cannot be created or written by this user, or the file system is read-only.",
     "Make it writable for the user who runs the gateway, or choose another with TAPEWAY_HOME.",
+)
+HOME_WITHOUT_LOCKS: Final = Trouble(
+    "home.without_locks",
+    "The gateway does not start: its home folder has no working locks.",
+    "The folder is on a file system that cannot lock files, such as some network folders.",
+    "Put the home on a disk of this machine with TAPEWAY_HOME, or mount the folder with locks.",
 )
 HOME_OPEN: Final = Trouble(
     "home.open",

@@ -9,8 +9,11 @@ from typing import Final
 import aiohttp
 import httpx2
 import openai
-from openai import AsyncOpenAI, DefaultAioHttpClient
+from openai import AsyncOpenAI
 
+from agent.models.http_client import broken_proxy, http_client
+from agent.models.network import PUBLIC
+from agent.models.redirects import moved_to
 from gateway.errors import SettingsError
 from gateway.settings import Settings
 from tape.errors import EmbedderFailed
@@ -32,7 +35,7 @@ class OpenAIEmbedder:
             base_url=base_url or None,
             timeout=httpx2.Timeout(SECONDS, connect=10),
             max_retries=1,
-            http_client=DefaultAioHttpClient(),
+            http_client=http_client(base_url or PUBLIC),
         )
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -44,12 +47,19 @@ class OpenAIEmbedder:
                 encoding_format="float",
             )
         except openai.APIStatusError as cause:
+            if (address := moved_to(cause.response, "/embeddings")) is not None:
+                raise EmbedderFailed(
+                    "the embedding server redirects, which is not followed: set"
+                    f" TAPEWAY_SEARCH__BASE_URL to {address or 'its new address'}"
+                ) from None
             # The server's message is left out, because it may repeat the input.
             raise EmbedderFailed(
                 f"the embedding server answered {cause.status_code} for the model"
                 f" {self._model}: check TAPEWAY_SEARCH__MODEL, __BASE_URL and __API_KEY"
             ) from None
         except (openai.OpenAIError, httpx2.HTTPError, aiohttp.ClientError, ValueError) as cause:
+            if why := broken_proxy(cause, str(self._client.base_url)):
+                raise EmbedderFailed(why) from None
             raise EmbedderFailed(
                 f"the embedding server cannot be reached ({type(cause).__name__}):"
                 " check TAPEWAY_SEARCH__BASE_URL"

@@ -19,7 +19,7 @@ from gateway.explain.message_report import (
 )
 from gateway.explain.report import MAX_MATCHES, Report, ReportLine, StoreReads, payload_of, quoted
 from gateway.explain.turn_report import outbox_lines, turn_lines
-from gateway.redaction import Redactor
+from gateway.redaction.redactor import Redactor
 from tape.context import MESSAGE_EDIT
 from tape.entry import Entry, dump
 from tape.taken_messages import ASKED_IN

@@ -14,6 +14,7 @@ from typing import Final
 
 from gateway.errors import GatewayError, SettingsError
 from gateway.logs import get_log
+from gateway.printing import print_secret
 from gateway.settings import Settings
 
 TOKEN_BYTES: Final = 32
@@ -55,7 +56,7 @@ def show_token(settings: Settings) -> int:
             if path
             else "the page needs no token: neither a token nor a token file is set"
         )
-    print(token)
+    print_secret(token)
     return 0
 
 

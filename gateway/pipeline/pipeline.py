@@ -18,7 +18,7 @@ from gateway.logs import get_log
 from gateway.pipeline.redacted_events import RedactedEvents
 from gateway.pipeline.router import OutboundChannelRouter
 from gateway.pipeline.turn import TextSoFar, Turn, current_turn
-from gateway.redaction import Redactor
+from gateway.redaction.redactor import Redactor
 from gateway.storage.ledger.rows import idem_key
 
 SAVE_SECONDS: Final = 5.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.events import AgentEvent
-from gateway.redaction import RedactedStream, Redactor
+from gateway.redaction.redactor import RedactedStream, Redactor
 
 
 class RedactedEvents:

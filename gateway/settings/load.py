@@ -41,6 +41,7 @@ from gateway.settings.sources import (
     read_sources,
     variable,
 )
+from tape.stores.urls import canonical
 
 
 class Origins(dict[str, tuple[Kind, Path | None]]):
@@ -155,7 +156,7 @@ class Settings(BaseSettings):
 
     @property
     def tape_url(self) -> str:
-        return self.tape.url or f"sqlite://{self.home_path / 'tapeway.db'}"
+        return canonical(self.tape.url) or f"sqlite://{self.home_path / 'tapeway.db'}"
 
 
 @dataclass(frozen=True, slots=True)

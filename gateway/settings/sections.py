@@ -64,8 +64,8 @@ class HttpSettings(Section):
     @field_validator("public_url")
     @classmethod
     def _is_an_address(cls, value: str) -> str:
-        if value and not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", value):
-            raise ValueError("it must be an address such as https://tapeway.example.org/")
+        if value and not re.fullmatch(r"https?://[^\s/?#@]+/?", value):
+            raise ValueError("it must be an address without a path: the page has its own host")
         return f"{value.rstrip('/')}/" if value else ""
 
     @field_validator("metrics_port")

@@ -19,7 +19,7 @@ import tomlkit
 from tomlkit.items import Table
 
 from gateway.errors import SettingsError
-from gateway.redaction import Redactor
+from gateway.redaction.redactor import Redactor
 from gateway.settings import LoadedSettings, Settings, fields
 from gateway.settings.files import SettingsFiles
 from gateway.settings.load import paths, settings_of

@@ -23,7 +23,7 @@ from agent.model_settings import checked_address
 from agent.models.offline import OFFLINE
 from gateway.errors import AdminError, SettingsError
 from gateway.logs import get_log, hide_in_logs
-from gateway.redaction import HIDDEN
+from gateway.redaction.redactor import HIDDEN
 from gateway.settings import LoadedSettings, Settings, load_with_sources
 from gateway.settings.files import SettingsFiles, settings_files
 from gateway.settings.sources import SettingsSource, read_text, variable

@@ -21,7 +21,7 @@ from channels.base import Channel
 from channels.registry import CHANNELS, ChannelMaker
 from gateway.logs import get_log, hide_in_logs
 from gateway.pipeline.turn import RunningTurns
-from gateway.redaction import secrets_of
+from gateway.redaction.known_secrets import secrets_of
 from gateway.scheduling.recovery import Recovery
 from gateway.services import Services
 from gateway.settings import Settings

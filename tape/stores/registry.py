@@ -13,6 +13,7 @@ from tape.store import STORE_LIMITS, Now, StoreLimits, TapeStore, UnitStore, utc
 from tape.stores.jsonl.store import FileStore
 from tape.stores.memory import MemoryStore
 from tape.stores.sqlite import SqliteStore
+from tape.stores.urls import canonical
 
 UNIT_STORES: Mapping[str, Callable[[str, Sequence[Schema], Now, StoreLimits], UnitStore]] = (
     MappingProxyType(
@@ -37,7 +38,7 @@ TAPE_STORES: Mapping[str, Callable[[str, Now], TapeStore]] = MappingProxyType(
 
 def is_tapes_only(url: str) -> bool:
     """Return whether a URL's store has no unit of work; raises StoreUnusable."""
-    scheme = url.partition(":")[0]
+    scheme = canonical(url).partition(":")[0]
     if scheme not in {**UNIT_STORES, **TAPE_STORES}:
         known = ", ".join(sorted({**UNIT_STORES, **TAPE_STORES}))
         raise StoreUnusable(
@@ -49,7 +50,7 @@ def is_tapes_only(url: str) -> bool:
 
 def dialect_of(url: str) -> str:
     """Return the dialect of SQL that the schemas of a URL's store have to be in."""
-    return "postgres" if url.partition(":")[0] == "postgresql" else "sqlite"
+    return "postgres" if canonical(url).partition(":")[0] == "postgresql" else "sqlite"
 
 
 def open_store(
@@ -62,7 +63,7 @@ def open_store(
     """
     if is_tapes_only(url):
         raise StoreUnusable(f"{url} can hold tapes only: open it with open_tapes")
-    scheme, _, rest = url.partition(":")
+    scheme, _, rest = canonical(url).partition(":")
     return UNIT_STORES[scheme](rest, schemas, now, limits)
 
 
@@ -70,7 +71,7 @@ def open_tapes(url: str, now: Now = utc_now) -> TapeStore:
     """Open any store to use its tapes: `file:///absolute/folder`, or a URL of `open_store`."""
     if not is_tapes_only(url):
         return open_store(url, now=now)
-    scheme, _, rest = url.partition(":")
+    scheme, _, rest = canonical(url).partition(":")
     return TAPE_STORES[scheme](rest, now)
 
 

@@ -17,7 +17,7 @@ from gateway.cli.explain.way import way_of
 from gateway.explain.explainer import Explainer
 from gateway.explain.report import Report
 from gateway.logs import set_up_logs
-from gateway.redaction import secrets_of
+from gateway.redaction.known_secrets import secrets_of
 from gateway.settings import LogSettings
 from gateway.storage.ledger.rows import account_id
 from tests.fakes.openai.script import Call, Failure, Text, ToolCalls

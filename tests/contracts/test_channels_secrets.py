@@ -12,7 +12,8 @@ import orjson
 import pytest
 
 from gateway.logs import set_up_logs
-from gateway.redaction import HIDDEN, Redactor, secrets_of
+from gateway.redaction.known_secrets import secrets_of
+from gateway.redaction.redactor import HIDDEN, Redactor
 from gateway.settings import LogSettings
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.kit.play import Play, opened

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from gateway.doctor.digests import differences, digests_of
 from gateway.hooks.runtime import HookRuntime
-from gateway.redaction import Redactor, secrets_of
+from gateway.redaction.known_secrets import secrets_of
+from gateway.redaction.redactor import Redactor
 from tests.kit.gateways import make_settings
 
 SECRET = "sk-not-for-others-0123456789"

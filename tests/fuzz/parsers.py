@@ -32,7 +32,7 @@ from channels.web.inbound import addressed
 from gateway.errors import CommandRefused, SettingsError
 from gateway.intake.commands.command_line import parse_command
 from gateway.intake.entry_meta import cleaned
-from gateway.redaction import Redactor
+from gateway.redaction.redactor import Redactor
 from gateway.settings import load_settings
 from tape.entry import dump
 from tape.importing.normalize import read_raw

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -11,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from gateway.app import running_gateway
+from gateway.doctor.checks.disk import check_disk
+from gateway.doctor.subject import find_subject
+from gateway.doctor.troubles import HOME_WITHOUT_LOCKS
 from gateway.errors import GatewayError, HomeInUse
 from gateway.home import LOCK, Running, announce, find_running, is_locked, locked, withdraw
 from tests.kit.gateways import make_settings
@@ -25,6 +29,23 @@ def test_a_second_gateway_is_refused_with_the_process_id_of_the_first(tmp_path: 
         assert "TAPEWAY_HOME" in str(caught.value)
     with locked(tmp_path):
         pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EIO])
+async def test_a_home_without_working_locks_is_refused_with_its_name(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_file: object, _how: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", fail)
+    with pytest.raises(GatewayError) as caught, locked(tmp_path):
+        pass
+    for part in (str(tmp_path), "locks", os.strerror(number), "TAPEWAY_HOME"):
+        assert part in str(caught.value)
+    [found] = await check_disk(find_subject({"TAPEWAY_HOME": str(tmp_path)}, deep=False))
+    assert found.trouble == HOME_WITHOUT_LOCKS
+    assert str(tmp_path) in found.says
 
 
 def test_the_token_is_for_its_owner_alone_and_gone_after_the_end(tmp_path: Path) -> None:

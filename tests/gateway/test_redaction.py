@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from agent.events import AgentEvent
 from gateway.pipeline.redacted_events import RedactedEvents
-from gateway.redaction import HIDDEN, RedactedStream, Redactor, secrets_of
+from gateway.redaction.known_secrets import secrets_of
+from gateway.redaction.redactor import HIDDEN, RedactedStream, Redactor
 from tape.entry import message
 from tests.kit.gateways import make_settings
 

@@ -22,7 +22,7 @@ import anyio
 import orjson
 import structlog
 
-from gateway.redaction import secrets_of
+from gateway.redaction.known_secrets import secrets_of
 from gateway.settings import Settings
 from tape.entry import Entry, to_line
 from tests.fakes.base.traffic import THOUGHTS, WITNESSES

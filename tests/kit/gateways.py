@@ -26,7 +26,7 @@ from gateway.cli.main import app
 from gateway.home import find_running
 from gateway.hooks.loader import Failure
 from gateway.hooks.runtime import HookRuntime
-from gateway.redaction import secrets_of
+from gateway.redaction.known_secrets import secrets_of
 from gateway.settings import Settings, load_settings
 from gateway.settings.intervals import Intervals
 from tape.entry import Entry

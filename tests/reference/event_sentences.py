@@ -46,6 +46,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "settings.removed": "Somebody removed a bot's tokens; the names of the settings are beside it.",
     "channel.removed": "A channel stopped, because its token was removed; the others went on.",
     "channel.replaced": "A channel began again with other settings; the others went on.",
+    "log.lines_dropped": "Lines of the log could not be written, since nobody read them or the disk"
+    " was full. The gateway went on without them.",
     "model.replaced": "Another model answers from now on; running answers keep the former one.",
     "console.erase": "Somebody began, in the console, to erase a message, a person or a chat.",
     "console.not_looked": "The console could not look for changes; it looks again.",

@@ -26,10 +26,22 @@ _HTML: Final = """<!doctype html><html lang="en"><head><meta charset="utf-8">
 <link rel="stylesheet" href="answers.css"></head>
 <body><div class="msg" data-role="agent"><div class="body"></div></div>
 <script type="module">
+import { copied as copiedOf } from './copying.js';
 import { showBody } from './markup.js';
 const body = document.querySelector('.body');
 // What is no word of the text: buttons, and the host of an image, whose address is a target.
 const FURNITURE = '.copy, .note-back, .show-image small, .far-image a';
+// The signs of a formula that are seen, as they stand beside each other.
+const signs = (math) => [...math.querySelectorAll('mi, mn, mo, mtext')]
+  .filter((one) => one.getClientRects().length && getComputedStyle(one).visibility === 'visible')
+  .map((one) => one.textContent).join('');
+const seen = () => {
+  const formulas = [...body.querySelectorAll('math')].map((one) => [one, new Text(signs(one))]);
+  for (const [math, said] of formulas) math.replaceWith(said);
+  const text = body.innerText;
+  for (const [math, said] of formulas) said.replaceWith(math);
+  return text;
+};
 const text = (html, copied) => {
   body.replaceChildren();
   showBody(body, html);
@@ -41,9 +53,9 @@ const text = (html, copied) => {
     let number = list.start;
     for (const item of list.children) item.prepend(`${number++}. `);
   }
-  if (!copied) return [body.innerText, targets];
+  if (!copied) return [seen(), targets];
   getSelection().selectAllChildren(body);
-  return [getSelection().toString(), targets];
+  return [copiedOf(document.body)?.text ?? getSelection().toString(), targets];
 };
 window.read = (htmls, copied) => htmls.map((html) => text(html, copied));
 </script></body></html>"""

@@ -1,7 +1,7 @@
 // The body of a message: what the gateway rendered, with frames for code and tables.
 // A draft gets them from its first line, so that nothing moves when it is finished.
 
-import { formula } from './formula.js';
+import { addSources, setUpCopying } from './copying.js';
 import { refusal } from './link.js';
 import {
   asUrl, copyText, icon, make,
@@ -12,16 +12,16 @@ function parsed(html) {
   const template = make('template');
   template.innerHTML = html ?? '';
   const { content } = template;
-  for (const code of content.querySelectorAll('code.math')) showFormula(code);
   for (const item of content.querySelectorAll('li')) showTask(item);
   showFootnotes(content);
+  addSources(content);
   return content;
 }
 
-// What a screen reader says: the text of the body, without its buttons.
+// What a screen reader says: the text of the body, without its buttons, and formulas as written.
 export function spokenText(html) {
   const content = parsed(html);
-  for (const button of content.querySelectorAll('button')) button.remove();
+  for (const part of content.querySelectorAll('button, math')) part.remove();
   return content.textContent.replace(/\n{2,}/g, '\n').trim();
 }
 
@@ -44,13 +44,6 @@ export function showBody(body, html) {
 }
 
 // ---- what Markdown has besides --------------------------------------------------------
-
-function showFormula(code) {
-  const element = make('span', code.className);
-  element.title = code.textContent;
-  element.append(formula(code.textContent));
-  code.replaceWith(element);
-}
 
 function showTask(item) {
   const text = item.firstElementChild?.nodeName === 'P' ? item.firstElementChild.firstChild : item.firstChild;
@@ -213,6 +206,8 @@ const cues = {
   },
   mark() {
     const scrollers = [...this.waiting].flatMap((root) => [...root.querySelectorAll('.wide > pre, .wide > .table-frame')]);
+    const formulas = [...this.waiting].flatMap((root) => [...root.querySelectorAll('.math-block, .math-long')]);
+    const isWide = formulas.map(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
     this.waiting.clear();
     const sides = scrollers.map(({ scrollLeft, scrollWidth, clientWidth }) => {
       const left = Math.abs(scrollLeft); // negative where text runs from right to left
@@ -222,11 +217,13 @@ const cues = {
       const frame = scroller.parentElement;
       if ((frame.dataset.more ?? '') !== sides[i]) frame.dataset.more = sides[i];
     });
+    formulas.forEach((formula, i) => { if (isWide[i]) formula.tabIndex = 0; });
   },
 };
 
 // One listener for all buttons of bodies, also for those of text that still grows.
 export function setUpBodies(root, announce, imageUrl) {
+  setUpCopying(root);
   root.addEventListener('click', ({ target }) => {
     const button = target.closest?.('.copy, .note-mark, .note-back, .show-image');
     if (button?.className === 'copy') copyCode(button, announce);

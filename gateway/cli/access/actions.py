@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gateway.cli.admin_client import open_admin
 from gateway.cli.screen import hanging, safe, short_time
-from gateway.cli.table import print_json, print_line, print_table
+from gateway.cli.table import print_json, print_table
+from gateway.printing import print_out
 
 if TYPE_CHECKING:
     from gateway.cli.reach.known_home import KnownHome
@@ -52,7 +53,7 @@ async def change(
     if as_json:
         print_json({"done": done})
     else:
-        print_line(safe(done))
+        print_out(safe(done))
     return 0
 
 
@@ -63,7 +64,7 @@ async def pair(settings: Settings | KnownHome, as_json: bool) -> int:
         print_json(found)
         return 0
     for line in pairing_lines(found):
-        print_line("\n".join(hanging("", line, 4)))
+        print_out("\n".join(hanging("", line, 4)))
     return 0
 
 

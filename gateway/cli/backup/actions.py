@@ -18,8 +18,8 @@ from gateway.backup.manifest import AGENTS, BackupError, Manifest
 from gateway.backup.migration import apply_migrations, find_versions
 from gateway.backup.restore import restore
 from gateway.cli.screen import hanging, safe
-from gateway.cli.table import print_line
 from gateway.home import find_running
+from gateway.printing import print_err, print_out
 from gateway.settings import Settings
 from gateway.wording import counted, megabytes
 
@@ -44,11 +44,11 @@ class ProgressLine:
         if self._is_shown and time.monotonic() - self._shown_at > 0.1:
             self._shown_at = time.monotonic()
             percent = f" {100 * done // whole} %" if whole and done else ""
-            print(f"\r\x1b[K{safe(what[:60])}{percent}", end="", file=sys.stderr, flush=True)
+            print_err(f"\r\x1b[K{safe(what[:60])}{percent}", end="")
 
     def clear(self) -> None:
         if self._is_shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            print_err("\r\x1b[K", end="")
 
 
 def back_up_home(settings: Settings, file: str) -> int:
@@ -61,13 +61,13 @@ def back_up_home(settings: Settings, file: str) -> int:
         manifest = back_up(settings, path, progress)
     finally:
         progress.clear()
-    print_line(safe(f"{path} ({megabytes(path.stat().st_size)})"))
+    print_out(safe(f"{path} ({megabytes(path.stat().st_size)})"))
     say(f"It has {_counts(manifest)}.")
     if manifest.secrets:
         say(f"Not in it, since they are secret: {', '.join(manifest.secrets)}")
     if not manifest.has_chats:
         say("Not in it: the chats, which are in PostgreSQL. Save them with")
-        print_line(f"pg_dump --format=custom --file=tapeway.dump --dbname={_server(settings)}")
+        print_out(f"pg_dump --format=custom --file=tapeway.dump --dbname={_server(settings)}")
     rest = "the rest of " if AGENTS in manifest.members else ""
     say(f"Not in it: {rest}the agent's folder {settings.workspace_path}")
     return 0
@@ -132,7 +132,7 @@ def restore_home(settings: Settings, file: str, to: str) -> int:
         say(f"Unset TAPEWAY_TAPE__URL, or the gateway does not use what is in {home}.")
     if manifest.chosen and AGENTS in manifest.members:
         say(f"If {manifest.workspace} has no AGENTS.md, copy {home / AGENTS} there.")
-    print("Before you start it, make sure that the old gateway is stopped for good.")
+    print_out("Before you start it, make sure that the old gateway is stopped for good.")
     return 0
 
 
@@ -140,37 +140,37 @@ async def migrate_home(settings: Settings, apply: bool) -> int:
     if settings.tape_url.startswith("postgresql:"):
         if apply:
             await apply_migrations(settings)
-            print("The database has the tables of this version.")
+            print_out("The database has the tables of this version.")
         else:
-            print(
+            print_out(
                 "PostgreSQL's tables are made and migrated by `tapeway migrate --apply`, and by the"
                 " start of a gateway. Save them with pg_dump first."
             )
         return 0
     versions = find_versions(settings)
     if not versions:
-        print("There is no database yet: the first start makes one.")
+        print_out("There is no database yet: the first start makes one.")
         return 0
     missing = any(one.found < one.known for one in versions)
     for one in versions:
-        print(f"{one.name}: version {one.found} of {one.known} in {one.path}")
+        print_out(f"{one.name}: version {one.found} of {one.known} in {one.path}")
     if not missing:
-        print("Nothing is to be done.")
+        print_out("Nothing is to be done.")
         return 0
     if not apply:
-        print(
+        print_out(
             "Migrations only go forward. Save a backup first: tapeway backup\n"
             "Then migrate with `tapeway migrate --apply`, or start the gateway."
         )
         return 0
     if find_running(settings.home_path) is not None:
         raise BackupError("the gateway of this home runs: stop it first, or restart it to migrate")
-    print(f"Migrated in {await apply_migrations(settings):.1f} s.")
+    print_out(f"Migrated in {await apply_migrations(settings):.1f} s.")
     return 0
 
 
 def say(sentence: str) -> None:
-    print_line("\n".join(hanging("", safe(sentence), 2)))
+    print_out("\n".join(hanging("", safe(sentence), 2)))
 
 
 def _counts(manifest: Manifest) -> str:

@@ -8,13 +8,16 @@ from typing import Final
 from gateway.backup.moving.move import move, require_pair, undo
 from gateway.cli.backup.actions import ProgressLine, say
 from gateway.cli.table import print_table
+from gateway.printing import print_out
 from gateway.settings import Settings
 from gateway.wording import counted
+from tape.stores.urls import canonical
 
 MOST: Final = 20  # tapes that are listed
 
 
 def move_home(settings: Settings, to: str) -> int:
+    to = canonical(to)
     require_pair(settings, to)
     progress, begun = ProgressLine(), time.monotonic()
     try:
@@ -30,11 +33,11 @@ def move_home(settings: Settings, to: str) -> int:
         {"tape": name, "entries": str(of.rows), "digest": str(of)} for name, of in largest[:MOST]
     ]
     print_table(("table", "rows", "digest"), tables)
-    print()
+    print_out()
     print_table(("tape", "entries", "digest"), tapes)
     if len(largest) > MOST:
-        print(f"and {counted(len(largest) - MOST, 'smaller tape')}")
-    print()
+        print_out(f"and {counted(len(largest) - MOST, 'smaller tape')}")
+    print_out()
     kept = [f"{n} {status} in {box}" for (box, status), n in sorted(moved.found.open.items())]
     say(f"Open work: {', '.join(kept) or 'none'}.")
     say(f"Images: {moved.images}.")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 from channels.cli.outbound import Printer
 from channels.room.hub import Json
 from gateway.cli.chat.transcript import GO_ON, GREETING, HISTORY_SHOWN
 from gateway.cli.screen import clipped, one_line, safe
+from gateway.printing import print_words
 
 
 class PlainText:
@@ -65,8 +64,7 @@ class PlainText:
 
 
 def write(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    print_words(text, end="", flush=True)
 
 
 def _name(message: Json) -> str:

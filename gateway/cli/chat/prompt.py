@@ -15,11 +15,13 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.output import create_output
 from prompt_toolkit.patch_stdout import patch_stdout
 
 from agent.tools import BUILTIN_TOOLS
 from gateway.cli.chat.conversation import Conversation
 from gateway.cli.chat.transcript import ChatTranscript
+from gateway.printing import print_words, raw
 from gateway.scheduling.commands import OWN
 
 COMMANDS: Final = tuple(dict.fromkeys((*OWN, *(tool.name for tool in BUILTIN_TOOLS))))
@@ -57,6 +59,7 @@ class ChatPrompt:
             completer=CommandCompleter(),
             complete_while_typing=False,
             key_bindings=self._keys(),
+            output=create_output(raw(sys.stdout)),
         )
 
     async def converse(self) -> None:
@@ -123,5 +126,4 @@ def _print(lines: list[str]) -> None:
     # The lines have to reach the terminal at once, not when the proxy of `patch_stdout` flushes.
     out = sys.__stdout__
     if lines and out is not None:
-        out.write("\n".join([*lines, ""]))
-        out.flush()
+        print_words("\n".join(lines), to=out, flush=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Final
@@ -17,9 +16,9 @@ from gateway.cli.explain.way import way_of
 from gateway.cli.reach.http_call import http_get
 from gateway.cli.reach.known_home import running_of
 from gateway.cli.screen import discard_output, finish_output, print_note
-from gateway.cli.table import print_line
 from gateway.errors import GatewayError
 from gateway.home import Running
+from gateway.printing import print_err, print_words
 
 TIMEOUT_SECONDS: Final = 30.0
 
@@ -38,11 +37,11 @@ def explain(message: str, as_json: bool) -> int:
         return cause.exit_code if isinstance(cause, GatewayError) else 1
     try:
         if as_json:
-            print_line(json.dumps(report, indent=2))
+            print_words(json.dumps(report, indent=2))
         elif report["head"]:
-            print_line(way_of(report))
+            print_words(way_of(report))
         else:
-            print(way_of(report), file=sys.stderr)
+            print_err(way_of(report))
     except BrokenPipeError:
         return discard_output()
     finish_output()

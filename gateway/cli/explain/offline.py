@@ -15,7 +15,8 @@ from gateway.explain.explainer import Explainer
 from gateway.explain.read_only import read_only
 from gateway.explain.report import Report
 from gateway.home import find_running
-from gateway.redaction import Redactor, secrets_of
+from gateway.redaction.known_secrets import secrets_of
+from gateway.redaction.redactor import Redactor
 from gateway.settings import Settings, load_settings
 from gateway.settings.files import with_remembered
 from tape.errors import TapeError

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gateway.cli.admin_client import open_admin
 from gateway.cli.screen import clipped, columns, on_terminal, one_line, print_note, short_time
-from gateway.cli.table import print_json, print_line, print_table
+from gateway.cli.table import print_json, print_table
+from gateway.printing import print_out
 
 if TYPE_CHECKING:
     from gateway.cli.reach.known_home import KnownHome
@@ -52,7 +53,7 @@ async def change(settings: Settings | KnownHome, action: str, row: str, as_json:
     if as_json:
         print_json({"done": done})
     else:
-        print_line(done)
+        print_out(done)
     return 0
 
 

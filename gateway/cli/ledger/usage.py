@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from gateway.cli.admin_client import open_admin
 from gateway.cli.table import print_json, print_table
+from gateway.printing import print_err
 from gateway.wording import amount, counted
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ async def show_usage(settings: Settings | KnownHome, by: str, days: int, as_json
     if rows and rows[0]["groups"] > len(rows):
         left_out = "the oldest" if by in ("day", "turn") else "those that used least"
         says = f"({len(rows)} of {rows[0]['groups']} lines, without {left_out})"
-        print(says, file=sys.stderr)
+        print_err(says)
     if as_json:
         for row in rows:
             print_json(_named(row, by))

@@ -13,11 +13,11 @@ import anyio
 import orjson
 
 from gateway.cli.screen import discard_output, safe
-from gateway.cli.table import print_line
 from gateway.clock import SystemClock
 from gateway.doctor.examination import examine, wants_color
 from gateway.doctor.subject import Subject, find_subject
 from gateway.logs import set_up_logs
+from gateway.printing import print_out, print_words
 from gateway.settings import LogSettings
 from gateway.settings.files import with_remembered
 from gateway.supervision.local_model import find_local_model
@@ -37,10 +37,10 @@ async def _examine(subject: Subject, as_json: bool) -> None:
     report = await examine(replace(subject, settings=found) if found else subject)
     try:
         if as_json:
-            print_line(safe(orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2).decode()))
+            print_words(safe(orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2).decode()))
         else:
             color = wants_color(subject.variables, terminal=sys.stdout.isatty())
-            print_line(report.to_text(color=color))
+            print_out(report.to_text(color=color))
         sys.stdout.flush()
     except BrokenPipeError:
         discard_output()

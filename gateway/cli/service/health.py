@@ -5,7 +5,6 @@ Containers call this every few seconds, so it loads little more than the standar
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from importlib import import_module
@@ -15,8 +14,10 @@ from typing import Any, Final
 from gateway.cli.reach.http_call import http_get
 from gateway.cli.reach.known_home import home_of
 from gateway.cli.screen import print_note, safe
+from gateway.cli.table import print_json
 from gateway.errors import GatewayError
 from gateway.home import find_running, is_locked
+from gateway.printing import print_out
 
 TIMEOUT_SECONDS: Final = 3.0
 
@@ -28,9 +29,9 @@ def health(environ: Mapping[str, str] = os.environ, *, as_json: bool = False) ->
     except GatewayError as cause:
         ready, sentence = False, f"tapeway: {cause}"
     if as_json:
-        print(json.dumps({"ready": ready, "says": sentence}))
+        print_json({"ready": ready, "says": sentence})
     elif ready:
-        print(safe(sentence))
+        print_out(safe(sentence))
     else:
         print_note(sentence)
     return 0 if ready else 1

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import json
+
 import httpx2
 
 from gateway.cli.chat.chat_client import client_of
-from gateway.cli.table import print_json
 from gateway.errors import GatewayError
 from gateway.home import find_running
 from gateway.http.sessions import OPEN_MINUTES
+from gateway.printing import print_out, print_secret
 from gateway.settings import Settings
 
 
 async def open_page(settings: Settings, as_json: bool) -> int:
     link = await page_link(settings)
     if as_json:
-        print_json({"link": link, "minutes": OPEN_MINUTES})
+        print_secret(json.dumps({"link": link, "minutes": OPEN_MINUTES}))
     else:
-        print(link)
-        print(f"The link works once, for {OPEN_MINUTES} minutes.")
+        print_secret(link)
+        print_out(f"The link works once, for {OPEN_MINUTES} minutes.")
     return 0
 
 

@@ -22,7 +22,9 @@ from gateway.cli.screen import hanging
 from gateway.clock import SystemClock
 from gateway.doctor.troubles import PLUGIN_NOT_LOADED
 from gateway.logs import get_log, set_up_logs
-from gateway.redaction import Redactor, secrets_of
+from gateway.printing import print_err
+from gateway.redaction.known_secrets import secrets_of
+from gateway.redaction.redactor import Redactor
 from gateway.scheduling.opening.openings import FORMER
 from gateway.scheduling.opening.place import shown
 from gateway.settings import Settings, load_settings
@@ -75,7 +77,7 @@ async def serve(settings: Settings) -> int:
                     settings = load_settings()
                     set_up_logs(settings.log, Redactor(secrets_of(settings)))
         group.cancel_scope.cancel()
-    print("Stopped. Unanswered questions are answered at the next start.", file=sys.stderr)
+    print_err("Stopped. Unanswered questions are answered at the next start.")
     return 0
 
 
@@ -130,7 +132,7 @@ async def _probe(gateway: Gateway) -> None:
     finding = await gateway.models.probe()
     if finding is not None:
         mark = "" if finding.well else "The model can't be used: "
-        print(f"  {mark}{finding.sentence.rstrip('.')}.", file=sys.stderr, flush=True)
+        print_err(f"  {mark}{finding.sentence.rstrip('.')}.")
 
 
 async def access_lines(gateway: Gateway) -> list[str]:
@@ -200,7 +202,7 @@ async def _print_next_steps(gateway: Gateway, settings: Settings) -> None:
         lines += _offline_lines(settings)
     lines += ["  Press Ctrl-C to stop it.", ""]
     wrapped = [part for line in lines for part in hanging("", as_called(line), 4)]
-    print("\n".join(wrapped), file=sys.stderr, flush=True)
+    print_err("\n".join(wrapped))
 
 
 def _offline_lines(settings: Settings) -> list[str]:

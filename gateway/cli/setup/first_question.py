@@ -12,6 +12,7 @@ from typing import Final
 from agent.models.offline import OFFLINE
 from gateway.cli.screen import print_note
 from gateway.errors import GatewayError
+from gateway.printing import print_err
 from gateway.settings import LoadedSettings, load_with_sources
 from gateway.settings.files import settings_files
 from gateway.setup.changes import Changes
@@ -42,7 +43,7 @@ def _ask(found: Sequence[Found]) -> ModelChoice:
     hint = f", y takes {usable.model} of {usable.provider.title}" if usable else ""
     print_note("  No model is set up yet; `tapeway init` does that, with your bots.")
     while True:
-        print(f"  Model? Enter starts offline{hint}: ", end="", file=sys.stderr, flush=True)
+        print_err(f"  Model? Enter starts offline{hint}: ", end="")
         answer = sys.stdin.readline().strip()
         if answer.lower() in ("", "n", "no", OFFLINE):
             return ModelChoice(OFFLINE)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from pathlib import Path
 
 from agent.models.offline import OFFLINE
@@ -12,9 +11,9 @@ from gateway.cli.setup.model_step import ModelStep
 from gateway.cli.setup.options import InitOptions
 from gateway.cli.setup.platform_step import PlatformStep
 from gateway.cli.setup.terminal import Terminal, is_terminal, say
-from gateway.cli.table import print_line
 from gateway.errors import SettingsError
 from gateway.home import find_running
+from gateway.printing import print_err, print_out
 from gateway.settings import Settings, load_with_sources
 from gateway.settings.files import ENV_FILE, HOME, settings_files, with_remembered
 from gateway.setup.changes import Changes
@@ -50,7 +49,7 @@ def init(settings: Settings, options: InitOptions) -> int:
         if not _write(changes, Terminal(asks=asks), anyway=options.save_anyway):
             return 0
     except (KeyboardInterrupt, EOFError):
-        print("\ntapeway: stopped; nothing was changed", file=sys.stderr)
+        print_err("\ntapeway: stopped; nothing was changed")
         return 130
     _print_next_steps(settings, changes, bots=any(found))
     for step in steps:
@@ -95,7 +94,7 @@ def _write(changes: Changes, terminal: Terminal, *, anyway: bool) -> bool:
     for path, lines in difference:
         say(str(path))
         for line in lines:
-            print_line(f"    {line}")
+            print_out(f"    {line}")
     overruled = list(changes.overruled())
     for sentence in overruled:
         say(f"!!  {sentence}.")

@@ -8,8 +8,8 @@ from textwrap import wrap
 from typing import Final
 
 from gateway.cli.screen import columns, safe
-from gateway.cli.table import print_line
 from gateway.errors import SettingsError
+from gateway.printing import print_out
 from gateway.wording import as_called
 
 WIDTH: Final = 100
@@ -75,7 +75,7 @@ def say(text: str = "") -> None:
         break_on_hyphens=False,
     )
     for line in lines or [""]:
-        print_line(line)
+        print_out(line)
 
 
 def is_terminal() -> bool:

@@ -7,9 +7,10 @@ from urllib.parse import urlencode
 
 from gateway.cli.admin_client import AdminClient, open_admin
 from gateway.cli.screen import print_note, safe, short_time
-from gateway.cli.table import print_json, print_line, print_table
+from gateway.cli.table import print_json, print_table
 from gateway.cli.tape.render import CHANGES, SPOKEN, Transcript, hit_line, prompt_text
 from gateway.home import find_running
+from gateway.printing import print_out, print_words
 from gateway.wording import counted
 
 if TYPE_CHECKING:
@@ -64,9 +65,9 @@ async def show_prompts(settings: Settings | KnownHome, name: str, turn: str, as_
         found = await admin.call("tapes.prompts", tape=tape, turn=turn)
     for shown in found:
         if as_json:
-            print_json(shown)
+            print_json(shown, words=True)
         else:
-            print_line(prompt_text(shown))
+            print_words(prompt_text(shown))
     if not found:
         print_note("This turn called no model.")
     return 0
@@ -80,9 +81,9 @@ async def search(
         found = await admin.call("tapes.search", tape=tape, text=text, how=how)
     for entry in found:
         if as_json:
-            print_json(entry)
+            print_json(entry, words=True)
         else:
-            print_line(hit_line(entry, text))
+            print_words(hit_line(entry, text))
     if not found and not as_json:
         print_note(NOTHING_FOUND)
     return 0
@@ -100,11 +101,11 @@ async def rewind(
     anchor = safe(f"{done['anchor']} (entry {done['at']})")
     if room:
         shown = counted(done["entries"], "entry", "entries")
-        print_line(f"the room {safe(room)} begins with {shown}, up to {anchor}")
+        print_out(f"the room {safe(room)} begins with {shown}, up to {anchor}")
         running = find_running(settings.home_path)
-        print_line(f"open {running.url if running else '/'}?{urlencode({'room': room})}")
+        print_out(f"open {running.url if running else '/'}?{urlencode({'room': room})}")
     else:
-        print_line(f"views now go on from {anchor}; what came later stays on the tape")
+        print_out(f"views now go on from {anchor}; what came later stays on the tape")
     return 0
 
 
@@ -125,6 +126,6 @@ def print_entries(entries: list[dict[str, Any]], transcript: Transcript, as_json
     """Print entries as a transcript that goes on, or as lines of JSON."""
     for entry in entries:
         if as_json:
-            print_json(entry)
+            print_json(entry, words=True)
         else:
-            print_line("\n".join(transcript.lines(entry)))
+            print_words("\n".join(transcript.lines(entry)))

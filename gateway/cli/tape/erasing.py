@@ -6,8 +6,9 @@ import anyio
 
 from gateway.cli.admin_client import AdminClient, open_admin
 from gateway.cli.screen import print_note
-from gateway.cli.table import print_json, print_line, print_table
+from gateway.cli.table import print_json, print_table
 from gateway.errors import GatewayError
+from gateway.printing import print_out
 from gateway.settings import Settings
 from gateway.wording import counted
 
@@ -29,7 +30,7 @@ async def erase(settings: Settings, what: str, chat: str, name: str, as_json: bo
             found = await admin.call("erasures.mentions")
             print_json({"entries": state["entries"], "mentions": found})
         else:
-            print_line(f"erased: {counted(state['entries'], 'entry', 'entries')}")
+            print_out(f"erased: {counted(state['entries'], 'entry', 'entries')}")
             await _print_mentions(admin)
     return 0
 
@@ -47,6 +48,6 @@ async def show_mentions(settings: Settings, as_json: bool) -> int:
 async def _print_mentions(admin: AdminClient) -> int:
     found = await admin.call("erasures.mentions")
     if found:
-        print_line("these may still mention it; erase them with --message #ENTRY, or leave them:")
+        print_out("these may still mention it; erase them with --message #ENTRY, or leave them:")
         print_table(COLUMNS, found)
     return len(found)

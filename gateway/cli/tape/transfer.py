@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import anyio
 
 from gateway.cli.admin_client import AdminClient, open_admin
-from gateway.cli.table import print_json, print_line
+from gateway.cli.table import print_json
 from gateway.cli.tape.actions import TALK, print_entries, read_entries
 from gateway.cli.tape.render import Transcript
 from gateway.errors import GatewayError
 from gateway.home import find_running
+from gateway.printing import print_err, print_out, print_words
 from gateway.settings import Settings
 from gateway.wording import counted
 
@@ -34,36 +37,36 @@ async def reindex(settings: Settings) -> int:
     _progress("")
     if state["problem"]:
         raise GatewayError(state["problem"])
-    print_line("the word index is rebuilt")
+    print_out("the word index is rebuilt")
     return 0
 
 
 async def export(settings: Settings, name: str, target: str) -> int:
     if target == "-":
-        return await _export(settings, name, sys.stdout)
+        return await _export(settings, name, partial(print_words, end=""))
     with Path(target).open("x", encoding="utf-8") as out:  # noqa: ASYNC230 - nothing else runs
         try:
-            return await _export(settings, name, out)
+            return await _export(settings, name, out.write)
         except BaseException:
             Path(target).unlink()  # noqa: ASYNC240
             raise
 
 
-async def _export(settings: Settings, name: str, out: IO[str]) -> int:
+async def _export(settings: Settings, name: str, write: Callable[[str], object]) -> int:
     async with open_admin(settings) as admin:
         tape = await admin.call("tapes.find", name=name)
-        count = await _write_all(admin, tape, out)
+        count = await _write_all(admin, tape, write)
     _progress("")
-    print(f"{counted(count, 'entry', 'entries')} of {tape}", file=sys.stderr)
+    print_err(f"{counted(count, 'entry', 'entries')} of {tape}")
     return 0
 
 
-async def _write_all(admin: AdminClient, tape: str, out: IO[str]) -> int:
+async def _write_all(admin: AdminClient, tape: str, write: Callable[[str], object]) -> int:
     # Entries that arrive during the export are included.
     where = {"after": 0, "limit": PAGE}
     while page := await admin.call("tapes.entries", tape=tape, where=where):
         for entry in page:
-            out.write(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n")
+            write(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n")
         where["after"] = int(page[-1]["id"])
         _progress(counted(where["after"], "entry", "entries"))
     return where["after"]
@@ -114,15 +117,15 @@ def _print_report(result: dict[str, Any], dry_run: bool) -> None:
     for repair, count in report["mended"].items():
         lines = report["where"][repair]
         shown = ", ".join(map(str, lines)) + (" ..." if count > len(lines) else "")
-        print_line(f"{count:>8}  {repair} (line {shown})")
+        print_out(f"{count:>8}  {repair} (line {shown})")
     there = f", {result['there']} of them there already" if result["there"] else ""
     rest = report["size"] - result["there"]
     done = f"{rest} would be imported" if dry_run else f"{result['added']} imported"
     size = counted(report["size"], "entry", "entries")
-    print_line(f"{counted(report['lines'], 'line')}, {size}{there}: {done}")
+    print_out(f"{counted(report['lines'], 'line')}, {size}{there}: {done}")
 
 
 def _progress(text: str) -> None:
     # A single line, overwritten by each new one.
     if sys.stderr.isatty():
-        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        print_err(f"\r\x1b[K{text}", end="")

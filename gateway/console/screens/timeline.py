@@ -28,7 +28,7 @@ from gateway.console.timeline.overview import (
 )
 from gateway.console.timeline.past import room_at, steps_after
 from gateway.errors import AdminError
-from gateway.redaction import Redactor
+from gateway.redaction.redactor import Redactor
 from tape.entry import as_date
 from tape.query import ID_SPACE
 

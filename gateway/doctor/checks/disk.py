@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import secrets
 import time
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Final
 
 from anyio import to_thread
@@ -15,6 +17,7 @@ from channels.checkup import CheckResult
 from gateway.doctor import troubles
 from gateway.doctor.results import ill, noted, well
 from gateway.doctor.subject import Subject
+from gateway.home import no_locks
 from gateway.wording import megabytes
 from tape.private_file import is_open_to_others
 
@@ -74,6 +77,8 @@ def _look(home: Path) -> CheckResult:
     if folder != home:
         return noted(DISK, f"{says}; the home folder {home} does not exist yet", **facts)
     try:
+        if why := _without_locks(home):
+            return ill(DISK, troubles.HOME_WITHOUT_LOCKS, f"{home} {why}", **facts)
         rate = fsync_rate(home)
     except OSError as cause:
         full = cause.errno in (errno.ENOSPC, errno.EDQUOT)
@@ -86,6 +91,17 @@ def _look(home: Path) -> CheckResult:
     if free < LOW_BYTES:
         return ill(DISK, troubles.DISK_LOW, says, "warning", **facts)
     return well(DISK, says, **facts)
+
+
+def _without_locks(folder: Path) -> str:
+    """Return why a file of its own cannot be locked in a folder, "" if it can."""
+    with TemporaryFile(dir=folder) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as SQLite does
+        except OSError as cause:
+            return no_locks(cause)
+    return ""
 
 
 def fsync_rate(folder: Path) -> float:

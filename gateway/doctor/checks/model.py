@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import anyio
 
-from agent.errors import KeyMissing, ModelError
+from agent.errors import KeyMissing, ModelError, NetworkUnusable
 from agent.model import ModelReply, ModelRequest
 from agent.models.learned import Learned
 from agent.models.offline import OFFLINE
@@ -47,7 +47,9 @@ TROUBLES: Final[Mapping[ProbedKind, Trouble]] = {
     "empty": troubles.MODEL_EMPTY_ACCOUNT,
     "fails": troubles.MODEL_FAILS,
     "key": troubles.MODEL_KEY_REFUSED,
+    "moved": troubles.MODEL_MOVED,
     "overflow": troubles.MODEL_WINDOW_TOO_SMALL,
+    "proxy": troubles.NETWORK_PROXY_DOWN,
     "slow": troubles.MODEL_SLOW,
     "tls": troubles.MODEL_TLS,
     "unknown": troubles.MODEL_UNKNOWN,
@@ -78,6 +80,8 @@ async def _check(settings: Settings, name: str) -> list[CheckResult]:
     agent, learned = settings.agent.model_copy(update={"model": name}), Learned()
     try:
         model = make_probed(agent, settings.model(name), learned)
+    except NetworkUnusable:
+        return []  # the check of the settings names the variable
     except KeyMissing as cause:
         return [ill(CHECK, troubles.MODEL_KEY_MISSING, str(cause))]
     try:
@@ -127,7 +131,7 @@ async def _answer(settings: Settings, probe: Probe, model: ProbedModel) -> Probe
     except ModelError as cause:
         found = probe.remedy(cause)
         is_late = found.kind in ("unreachable", "broken") and _LATE.search(str(cause))
-        return late if is_late else found
+        return late if is_late or found.kind == "slow" else found
     return Probed(f"{model.name} ended its answer without one", kind="broken")
 
 

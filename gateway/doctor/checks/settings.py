@@ -10,6 +10,8 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Final
 
+from agent.models.network import PUBLIC, network_variables, unusable, used_for
+from agent.models.offline import OFFLINE
 from channels.checkup import CheckResult, State
 from gateway.doctor import troubles
 from gateway.doctor.results import ill, noted, well
@@ -48,7 +50,14 @@ async def check_settings(subject: Subject) -> list[CheckResult]:
             ill(CHECK, troubles.SETTINGS_IGNORED, sentence, "warning")
             for sentence in ignored(subject.files, subject.home)
         ]
-    return [*found, *_secrets(subject), *_django_channels(), *_unused(subject), *_unpriced(subject)]
+    return [
+        *found,
+        *_secrets(subject),
+        *_django_channels(),
+        *_unused(subject),
+        *_unpriced(subject),
+        *_network(subject),
+    ]
 
 
 def _secrets(subject: Subject) -> Iterator[CheckResult]:
@@ -83,6 +92,21 @@ def _unused(subject: Subject) -> Iterator[CheckResult]:
     if not subject.known:
         says = "because the settings are wrong, port, search, model and platforms were not checked"
         yield noted(CHECK, says)
+
+
+def _network(subject: Subject) -> Iterator[CheckResult]:
+    """Yield the variables of the network that are set, and what is wrong with them."""
+    variables = network_variables(subject.variables)
+    public = subject.variables.get("OPENAI_BASE_URL") or PUBLIC
+    names = [] if subject.wrong else {*subject.settings.agent.models()} - {OFFLINE}
+    servers = [subject.settings.model(name).base_url or public for name in names]
+    used = {one for url in servers for one in used_for(url, variables)}
+    for one in variables:
+        if not (sentence := unusable(one)):
+            yield noted(CHECK, f"{one.name}={one.shown()}")
+        else:
+            state: State = "failure" if one in used or not one.is_proxy() else "warning"
+            yield ill(CHECK, troubles.NETWORK_VARIABLE, sentence, state)
 
 
 def _unpriced(subject: Subject) -> Iterator[CheckResult]:

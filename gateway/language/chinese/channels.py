@@ -39,6 +39,7 @@ _DETAILS: Final = {
     "no answer in time": "没有及时答复",
     "no connection": "没有连接",
     "the connection broke": "连接中断",
+    "it answered with {status}, to {host}": "答复的状态为 {status}，指向 {host}",
     "it answered with {status}": "答复的状态为 {status}",
     "to wait for {seconds} s": "要等待 {seconds} 秒",
     "the checks took too long": "检查耗时太长",
@@ -62,6 +63,21 @@ _CONNECTIONS: Final = {
     ),
     "Check its address, user and password, or leave {proxy} empty.": (
         "请检查其地址、用户名和密码，或将 {proxy} 留空。"
+    ),
+    "The server for {platform} redirects to another address.": (
+        "{platform} 的服务器重定向到另一个地址。"
+    ),
+    "{setting} names a server that has moved, or a sign-in page of the network answers.": (
+        "{setting} 指定的服务器已迁移，或者是网络的登录页面在答复。"
+    ),
+    "The gateway does not follow: another host would get the token.": (
+        "网关不会跟随：否则令牌会交给另一台主机。"
+    ),
+    "If you trust the new address, set {setting} to it.": (
+        "如果信任新地址，请将 {setting} 设为该地址。"
+    ),
+    "Otherwise, sign in to the network, or leave {setting} empty.": (
+        "否则，请登录网络，或将 {setting} 留空。"
     ),
     "The secure connection to {platform} fails.": "与 {platform} 的安全连接失败。",
     "This machine does not trust the certificate: its clock is wrong, its list of authorities is"

@@ -21,6 +21,13 @@ _ANSWERS: Final = {
     " mostly ends with /v1)": (
         "模型服务不在其地址上（运维者可设置 TAPEWAY_AGENT__BASE_URL，通常以 /v1 结尾）"
     ),
+    "the model service has another address now (the operator can set TAPEWAY_AGENT__BASE_URL)": (
+        "模型服务现在有另一个地址（运维者可设置 TAPEWAY_AGENT__BASE_URL）"
+    ),
+    "the model took too long; please ask again, or for less at once (the operator can raise"
+    " TAPEWAY_AGENT__READ_TIMEOUT)": (
+        "模型用时太长，请重试，或一次少问一些（运维者可调大 TAPEWAY_AGENT__READ_TIMEOUT）"
+    ),
     "the model service is busy; please try again in a moment": "模型服务繁忙，请稍后再试",
     "the account's token limit at the model service is used up for now; please try again later (the"
     " operator can raise the plan's limit)": (
@@ -73,6 +80,27 @@ _PROBED: Final = {
     ),
     "nothing answers at {server}: start the server, or set TAPEWAY_AGENT__BASE_URL to another"
     " one": ("{server} 没有任何答复：请启动该服务器，或将 TAPEWAY_AGENT__BASE_URL 设为另一个"),
+    "{server} redirects to {target}, which is not followed: if you trust it, set"
+    " TAPEWAY_AGENT__BASE_URL={address}": (
+        "{server} 重定向到 {target}，网关不会跟随：如果信任该地址，请设置"
+        " TAPEWAY_AGENT__BASE_URL={address}"
+    ),
+    "{server} redirects elsewhere: set TAPEWAY_AGENT__BASE_URL to its new address": (
+        "{server} 重定向到别处：请将 TAPEWAY_AGENT__BASE_URL 设为其新地址"
+    ),
+    "{model} at {server} takes too long: raise TAPEWAY_AGENT__READ_TIMEOUT, or choose a smaller"
+    " model": (
+        "{server} 的 {model} 用时太长：请调大 TAPEWAY_AGENT__READ_TIMEOUT，或选择较小的模型"
+    ),
+    "the proxy {proxy} is not there: correct {variable}, or remove it; NO_PROXY may name {host},"
+    " which is then reached without it": (
+        "代理 {proxy} 没有运行：请更正或删除 {variable}；NO_PROXY 中可写入 {host}，即可不经代理连接"
+    ),
+    "the proxy {proxy} answers with {status}: correct {variable}, or remove it; NO_PROXY may name"
+    " {host}, which is then reached without it": (
+        "代理 {proxy} 的答复状态为 {status}：请更正或删除 {variable}；NO_PROXY 中可写入 {host}，"
+        "即可不经代理连接"
+    ),
     "{server} refuses the API key: set TAPEWAY_AGENT__API_KEY to a valid one": (
         "{server} 拒绝 API 密钥：请将 TAPEWAY_AGENT__API_KEY 设为有效的密钥"
     ),
@@ -120,6 +148,13 @@ _REMEDIES: Final = {
         "请启动服务器，或更正 TAPEWAY_AGENT__BASE_URL。在容器中，127.0.0.1 指容器本身："
         "主机上的服务器"
         "请用 host.docker.internal。"
+    ),
+    "If you trust the new address, set TAPEWAY_AGENT__BASE_URL to it. If it is a sign-in page of"
+    " your network, sign in.": (
+        "如果信任新地址，请将 TAPEWAY_AGENT__BASE_URL 设为该地址。如果是网络的登录页面，请登录。"
+    ),
+    "Correct the named variable, or remove it. NO_PROXY lists the hosts that need no proxy.": (
+        "请更正或删除所指的变量。NO_PROXY 列出不需要代理的主机。"
     ),
     "Correct http or https in TAPEWAY_AGENT__BASE_URL, or install the server's certificate.": (
         "请更正 TAPEWAY_AGENT__BASE_URL 中的 http 或 https，或安装服务器的证书。"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
-from tape.errors import AppendRefused, StoreUnavailable
+from tape.errors import AppendRefused, StoreUnavailable, StoreUnusable
 from tape.private_file import open_private
 
 SUFFIX: Final = ".jsonl"
@@ -112,4 +112,9 @@ def _locked(lock: int) -> bool:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError as cause:
+        raise StoreUnusable(
+            f"the folder of the tapes is on a file system without working locks ({cause.strerror}):"
+            " put it on a disk of this machine with TAPEWAY_TAPE__URL, or mount it with locks"
+        ) from cause
     return True

@@ -19,7 +19,13 @@ from tape.store import STORE_LIMITS, StoreLimits
 from tape.stores.postgres.binding import driver_sql
 from tape.stores.postgres.measures import MEASURES, PostgresMeasures
 from tape.stores.postgres.pool import ConnectionPool, ServerConnection
-from tape.stores.postgres.server_errors import ON_THE_SERVER, is_lasting, remedy_of
+from tape.stores.postgres.server_errors import (
+    ON_THE_SERVER,
+    first_line,
+    is_lasting,
+    reason_without_values,
+    remedy_of,
+)
 
 MIN_SERVER: Final = 150000
 CONNECTING: Final[Mapping[str, str]] = {
@@ -162,10 +168,16 @@ def checked_connection(
     except psycopg.Error as cause:
         raise StoreUnavailable(
             f"the PostgreSQL database of {place_of(url)} cannot be opened"
-            f" ({first_line(cause)}): {remedy_of(cause, CHECK_URL)}",
+            f" ({_why_not_opened(cause, url)}): {remedy_of(cause, CHECK_URL)}",
             lasting=is_lasting(cause),
         ) from cause
     return connection
+
+
+def _why_not_opened(cause: psycopg.Error, url: str) -> str:
+    # A value that libpq cannot read may be a password at the wrong place.
+    says = first_line(cause)
+    return reason_without_values(cause, url) if "invalid " in says else says
 
 
 def relocations(connection: psycopg.Connection[Any]) -> list[Relocation]:
@@ -195,11 +207,6 @@ def as_tape_error(cause: Exception) -> TapeError:
     return StoreUnavailable(says, full=state == DISK_FULL, lasting=is_lasting(cause))
 
 
-def first_line(cause: Exception) -> str:
-    """Return the first line of an error's text; further ones hold statements and values."""
-    return str(cause).strip().partition("\n")[0] or type(cause).__name__
-
-
 def connection_target(url: str, *, writable: bool = True) -> str:
     """Return what libpq connects to: encrypted and checked, unless the server is on this machine.
 
@@ -210,9 +217,9 @@ def connection_target(url: str, *, writable: bool = True) -> str:
         given = conninfo.conninfo_to_dict(url)
     except psycopg.ProgrammingError as cause:
         raise StoreUnusable(
-            "TAPEWAY_TAPE__URL cannot be read: use a URL like"
-            " postgresql://tapeway@db.example.com/tapeway"
-        ) from cause
+            f"TAPEWAY_TAPE__URL cannot be read ({reason_without_values(cause, url)}): use a URL"
+            " like postgresql://tapeway@db.example.com/tapeway"
+        ) from None
     given.pop("application_name", None)
     defaults = dict(CONNECTING)
     if not writable:

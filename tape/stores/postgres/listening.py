@@ -10,8 +10,9 @@ import psycopg
 from psycopg import AsyncConnection, sql
 
 from tape.errors import StoreUnavailable, StoreUnusable
-from tape.stores.postgres.database import connection_target, first_line
+from tape.stores.postgres.database import connection_target
 from tape.stores.postgres.pool import ServerConnection
+from tape.stores.postgres.server_errors import first_line
 
 POOLED: Final = (
     "a PgBouncer does not pass on what is listened to: name the database's own address in"

@@ -18,7 +18,6 @@ from tape.stores.postgres.database import (
     NOT_APPLIED,
     applied_versions,
     connection_target,
-    first_line,
     is_pooled,
     place_of,
     relocations,
@@ -26,7 +25,7 @@ from tape.stores.postgres.database import (
 from tape.stores.postgres.listening import ELSEWHERE, IS_LOCKED, LOCK, POOLED, new_key
 from tape.stores.postgres.search_index import NEWER_RULES
 from tape.stores.postgres.search_lookup import RULES, is_older
-from tape.stores.postgres.server_errors import remedy_of
+from tape.stores.postgres.server_errors import first_line, remedy_of
 
 _IN_USE: Final = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
 

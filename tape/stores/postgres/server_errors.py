@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
+from urllib.parse import unquote
 
 import psycopg
+from psycopg import pq
 from psycopg.errors import PipelineAborted
 
 from tape.errors import UnitFailed
+
+_QUOTED: Final = re.compile(r'"([^"]*)"')
 
 
 class Refusal(NamedTuple):
@@ -134,3 +139,19 @@ def is_lasting(cause: BaseException | None) -> bool:
     """Return whether somebody has to change something before an error ends."""
     known = refusal_of(cause)
     return known is not None and known.name not in PASSING
+
+
+def first_line(cause: Exception) -> str:
+    """Return the first line of an error's text; further ones hold statements and values."""
+    return str(cause).strip().partition("\n")[0] or type(cause).__name__
+
+
+def reason_without_values(cause: Exception, url: str) -> str:
+    """Return why libpq cannot read a URL, without what stands in the URL: it holds the password."""
+    if '"' in unquote(url):  # so the quotation marks of libpq look like those of the URL
+        return "libpq gives no reason without its values"
+    names = {one.keyword.decode() for one in pq.Conninfo.get_defaults()}
+    says = first_line(cause).partition(': "')[0]
+    return _QUOTED.sub(
+        lambda found: found[0] if found[1] in names or len(found[1]) == 1 else '"..."', says
+    )

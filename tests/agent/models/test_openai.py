@@ -19,6 +19,7 @@ from agent.errors import (
     ModelBusy,
     ModelDown,
     ModelError,
+    ModelSlow,
     ModelUnreachable,
     OutputLimit,
     PlanLimit,
@@ -27,6 +28,7 @@ from agent.errors import (
 )
 from agent.model import ModelReply, ModelRequest, Piece, ReasoningPiece, TextPiece, ToolCall
 from agent.models.openai import OpenAIModel
+from agent.models.retry import RetryingModel
 from agent.settings import AgentSettings
 from tests.agent.scripted import ECHO
 from tests.fakes.openai.script import (
@@ -246,9 +248,43 @@ async def test_a_server_that_is_not_there_is_unreachable(server: FakeOpenAI) -> 
     assert type(await error_of(url)) is ModelUnreachable
 
 
-async def test_a_server_that_never_answers_is_unreachable(server: FakeOpenAI) -> None:
-    server.enqueue(Hang())
-    assert type(await error_of(server.base_url, read_timeout=0.02)) is ModelUnreachable
+async def test_a_server_that_never_answers_takes_too_long_and_is_asked_once(
+    server: FakeOpenAI,
+) -> None:
+    server.enqueue(Hang(), Text(("late",)))
+    async with model_at(server.base_url, read_timeout=0.02) as model:
+        with pytest.raises(ModelSlow) as caught:
+            [piece async for piece in RetryingModel(model, 3).stream(HELLO)]
+    assert "too long" in caught.value.sentence
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Failure(429, "Please try again in 7.5s."),
+        Failure(429, "busy", headers={"x-ratelimit-reset-tokens": "7.5s"}),
+        StreamError((), "Rate limit reached. Please try again in 7.5s.", 429),
+    ],
+    ids=["in words", "when the limit is lifted", "inside the stream"],
+)
+async def test_a_busy_server_may_say_it_elsewhere(server: FakeOpenAI, reply: Reply) -> None:
+    server.enqueue(reply)
+    busy = await error_of(server.base_url)
+    assert (type(busy), busy.retry_after) == (ModelBusy, 7.5)
+
+
+async def test_an_answer_whose_head_alone_comes_takes_too_long_too() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+        await writer.drain()
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as silent:
+        url = f"http://127.0.0.1:{silent.sockets[0].getsockname()[1]}/v1"
+        assert type(await error_of(url, read_timeout=0.1)) is ModelSlow
 
 
 @pytest.mark.parametrize("apart", [True, False])

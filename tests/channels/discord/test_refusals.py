@@ -190,7 +190,7 @@ async def test_a_note_of_a_command_is_tried_in_its_barest_form(code: str, bot: B
     assert used.acknowledged
 
 
-@pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 407, 408, 451])
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 407, 408, 451])
 async def test_a_page_in_discords_place_delays_the_answer_and_no_other_chat(
     status: int, bot: Bot
 ) -> None:

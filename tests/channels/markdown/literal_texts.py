@@ -263,36 +263,79 @@ C:\!a\b
 \u00e9\.x
 """
 FORMULAS = r"""
-\(x\)
-\(x^2\)
-\(a_b\)
-\(a*b*c\)
-\[x\,dx\]
-\[ x^2\,dx \]
+\(a*b*c!\)
 \(\frac{a}{b}\)
-\(\alpha_1 + \beta_2\)
-\[ a_1 *b* c_2 \]
-so \(x_1\) and \(x_2\).
+\[ \frac{1}{2}\,dx \]
+\(x_q\)
+\(x^{y^2}\)
+\(x^{Q}\)
 \(|a|\)
-\(a < b\)
-\[ \sum_{i=0}^n i \]
-\(\{a, b\}\)
 \( `a` \)
 \[ [a] \]
+\[a\]
 \(a \& b\)
 \(\_\)
 \(\*\)
-\[ a = b \]
-\(~a\)
-\(f(x)\)
 \(#1\)
 \(2**3\)
 \(\|v\|\)
 \[\begin{matrix}1\end{matrix}\]
 \(x!\)
 \($a$\)
-\(a \le b\)
 \[ __a__ \]
+\(\sin x\)
+\(\sqrt{x}\)
+\(\mathbb{R}\)
+\(\text{if } x\)
+\(\unknown\)
+\(+ x\)
+\(a.b\)
+\(velocity\)
+$e^{i\pi} + 1 = 0$
+$\hat{x}_1$
+$\left( x \right)$
+www.$x$.org
+https://example.org/$x$
+a$x$ b
+$x$.org is
+so $x$@home
+"""
+SIGNS = r"""
+\(x\) → x
+\(x^2\) → x²
+\(a_1\) → a₁
+\[x\,dx\] → x dx
+\[ x^2\,dx \] → x² dx
+\(\alpha_1 + \beta_2\) → α₁ + β₂
+\[ a_1 *b* c_2 \] → a₁ ∗b∗ c₂
+so \(x_1\) and \(x_2\). → so x₁ and x₂.
+\(a<b\) → a < b
+\[ \sum_{i=0}^n i \] → ∑ᵢ₌₀ⁿ i
+\(\{a, b\}\) → {a, b}
+\[ a = b \] → a = b
+\(f(x)\) → f(x)
+\(f'(x)\) → f′(x)
+\(a \le b\) → a ≤ b
+$x$ → x
+$\pi$ → π
+$E = mc^2$ → E = mc²
+$H_2O$ → H₂O
+$CO_2$, and → CO₂, and
+$10^{-3}$ → 10⁻³
+$90^\circ$ → 90°
+$2 \times 3$ → 2 × 3
+$x^{n+1}$ → xⁿ⁺¹
+$a_{ij}$ → aᵢⱼ
+$A^T$ → Aᵀ
+$\Delta t$ → Δ t
+$\int_0^1 f$ → ∫₀¹ f
+the $n$-th → the n-th
+中文$x^2$，好 → 中文x²，好
+$x \in A \cup B$ → x ∈ A ∪ B
+$50\%$ → 50%
+**$x^2$** → x²
+$$a^2 + b^2 = c^2$$ → a² + b² = c²
+$1/2$ → 1/2
 """
 NO_FORMULAS = r"""
 \( → (

@@ -165,7 +165,7 @@ def test_a_row_that_has_ended_is_parsed_no_more() -> None:
 
 def test_a_text_is_parsed_once_for_all_who_ask() -> None:
     forget()
-    text = BEGINNING + "a **b** \\( c \\) ||d||\n\n| a |\n|---|\n| `|` |\n"
+    text = BEGINNING + "a **b** \\( c! \\) ||d||\n\n| a |\n|---|\n| `|` |\n"
     for ask in (parse, parse, slack.neutral, slack.size, to_text, plain.plain):
         ask(text)
     assert tree.PARSES.sizes()[0] == 1

@@ -11,10 +11,12 @@ import time
 
 import pytest
 
+from channels.discord.format import render
 from channels.markdown import close_open_marks
 from channels.markdown.literal import literals
 from channels.markdown.render import Rendered, render_spans
 from channels.markdown.tree import parse
+from channels.slack.format import neutral
 from tests.channels.markdown.literal_texts import (
     BARS_DRAWN,
     BARS_KEPT,
@@ -22,6 +24,7 @@ from tests.channels.markdown.literal_texts import (
     DUNDER_KEPT,
     FORMULAS,
     NO_FORMULAS,
+    SIGNS,
     SLASHES_DRAWN,
     SLASHES_KEPT,
     STARS_DRAWN,
@@ -78,6 +81,15 @@ def test_what_is_no_mark_stays_as_it_was_written(text: str) -> None:
 @pytest.mark.parametrize("text", lines(FORMULAS))
 def test_a_formula_stays_as_it_was_written(text: str) -> None:
     assert rendered(text) == (text, [])
+
+
+@pytest.mark.parametrize(("text", "shown"), [*pairs(SIGNS)])
+def test_a_formula_of_symbols_indices_and_powers_is_written_with_signs(
+    text: str, shown: str
+) -> None:
+    assert rendered(text).text == shown
+    assert render(text).strip("*") == shown
+    assert neutral(text).strip("*") == shown
 
 
 @pytest.mark.parametrize(("text", "shown"), [*pairs(SLASHES_DRAWN), *pairs(NO_FORMULAS)])

@@ -30,7 +30,7 @@ from tests.kit.examples import examples
         ("<!-- note -->", "<!-- note -->"),
         ("[t][1]\n\n[1]: https://x.org 'title'", "[t][1]\n\n[1]: https://x.org 'title'"),
         ("word[^1]\n\n[^1]: note", "word[^1]\n\n[^1]: note"),
-        ("$x_1 * y_2 * z$ and $$a_b$$", "$x_1 * y_2 * z$ and $$a_b$$"),
+        ("$x_1 * y_q * z$ and $$a_b$$", "$x_1 * y_q * z$ and $$a_b$$"),
         ("$5 and $6, ~7 and ~8", "$5 and $6, ~7 and ~8"),
         ("https://x.org/_a_/~b~", "https://x.org/_a_/~b~"),
         ("- a\n- b\n  - c\n    more", "• a\n• b\n  • c\n    more"),

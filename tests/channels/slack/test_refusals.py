@@ -135,7 +135,7 @@ async def test_a_code_that_nobody_listed_gets_one_try_in_the_barest_form(
     del direct
 
 
-@pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 407, 451])
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 407, 451])
 async def test_a_page_in_slack_s_place_postpones_and_is_shown(status: int, room: Room) -> None:
     room.fake.fail("chat.postMessage", ServerError(status))
     error = await end_of(room, SHORT)

@@ -82,7 +82,6 @@ async def test_a_result_comes_back_raw_and_parameters_of_none_are_left_out() -> 
         (LostAnswer(), SendAmbiguous, "no answer came"),
         (Refuse(413, "Request Entity Too Large"), TooLarge, "too large"),
         (ServerError(413), TooLarge, "too large"),
-        (ServerError(302), NotThePlatform, "302 from 127.0.0.1"),
         (ServerError(400), NotThePlatform, "400 from 127.0.0.1"),
         (ServerError(401), NotThePlatform, "401 from 127.0.0.1"),
         (ServerError(403), NotThePlatform, "403 from 127.0.0.1"),

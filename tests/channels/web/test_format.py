@@ -12,10 +12,15 @@ from channels.web.format import linked_images, to_html
 from tests.channels.web.reader import Reader
 
 TAGS = {"a", "blockquote", "br", "code", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre"}
+TAGS |= {"math", "mi", "mn", "mo", "mrow", "mspace", "mtext", "span"}
 TAGS |= {"s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul"}
 ATTRIBUTES = {
     "a": {"href", "title", "target", "rel", "data-image"},
     "code": {"class"},
+    "math": {"alttext", "display"},
+    "mo": {"form", "stretchy", "lspace", "rspace"},
+    "mspace": {"width"},
+    "span": {"class"},
     "ol": {"start"},
     "td": {"class"},
     "th": {"class"},
@@ -100,18 +105,33 @@ def test_what_is_no_url_is_no_link(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "formula"),
+    ("text", "written"),
     [
-        ("$a_1 * b_2$", "a_1 * b_2"),
-        (r"\(x \le *y*\)", r"x \le *y*"),
-        ("$$\nx\n= 2\n$$", "x\n= 2"),
-        (r"\[x \\ y\]", r"x \\ y"),
+        ("so $a_1 * b_2$", "$a_1 * b_2$"),
+        (r"so \(x \le *y*\)", r"\(x \le *y*\)"),
+        ("$$\nx\n= 2\n$$", "$$\nx\n= 2\n$$"),
+        (r"\[x \\ y\]", r"\[x \\ y\]"),
+        ("> $$\n> x\n> $$", "$$\nx\n$$"),
+        ("> \\[\n> x\n> \\]", "\\[\nx\n\\]"),
+        ("| a |\n|-|\n| $x$ |", "$x$"),
+        ("- **so $x$**", "$x$"),
     ],
 )
-def test_a_formula_is_kept_as_it_is_written(text: str, formula: str) -> None:
+def test_a_formula_is_drawn_with_what_was_written(text: str, written: str) -> None:
+    tags = Reader(to_html(text)).tags
+    assert [more["alttext"] for tag, more in tags if tag == "math"] == [written]
+
+
+@pytest.mark.parametrize("text", [r"$\foo{a_1}$", r"\(\foo *y*\)", "$$\n\\foo\n$$", r"\[\foo\]"])
+def test_a_formula_that_cannot_be_drawn_is_shown_as_it_was_written(text: str) -> None:
     read = Reader(to_html(text))
-    assert [a["class"].split()[0] for tag, a in read.tags if tag == "code"] == ["math"]
-    assert read.text.strip() == formula
+    assert [more for tag, more in read.tags if tag == "code"] == [{"class": "tex"}]
+    assert read.text.strip() == text
+
+
+def test_a_long_formula_in_a_line_may_scroll() -> None:
+    tags = Reader(to_html(f"so ${'a + ' * 16}b$")).tags
+    assert ("span", {"class": "math math-long"}) in tags
 
 
 @pytest.mark.parametrize(

@@ -205,7 +205,7 @@ async def test_an_address_has_its_turn_once_a_second_and_asking_early_costs_noth
 
 
 async def test_the_link_names_the_public_address(tmp_path: Path) -> None:
-    public = "https://tapeway.example.org/bot"
+    public = "https://tapeway.example.org"
     async with scene_of(tmp_path, HTTP__PUBLIC_URL=public) as scene:
         text = await scene.ask_for_link(OWNER)
         code = text.partition("#code=")[2].split()[0]

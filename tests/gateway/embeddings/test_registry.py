@@ -18,6 +18,7 @@ from tape.errors import EmbedderFailed
 from tape.handle import Tape
 from tape.stores.sqlite import SqliteStore
 from tests.fakes.openai.embeddings import DIMENSIONS, Embeddings, embeddings_server, hashed
+from tests.fakes.redirecting import redirecting
 
 
 @pytest.fixture(autouse=True)
@@ -65,6 +66,15 @@ async def test_a_wrong_key_and_a_dead_server_are_failures(server: Embeddings) ->
             await embedder.embed(["a"])
         assert key not in str(caught.value)
         await embedder.aclose()
+
+
+async def test_texts_and_key_follow_no_redirect() -> None:
+    async with redirecting() as both:
+        embedder = OpenAIEmbedder("small", f"{both.url}/v1", "sk-embed")
+        with pytest.raises(EmbedderFailed, match=f"__BASE_URL to {both.other}/v1$"):
+            await embedder.embed(["canary of a chat"])
+        await embedder.aclose()
+    assert (len(both.seen), both.elsewhere) == (1, 0)
 
 
 def test_the_settings_name_no_embedder_at_first(tmp_path: Path) -> None:

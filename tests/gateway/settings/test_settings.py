@@ -10,6 +10,7 @@ import pytest
 from gateway.errors import SettingsError
 from gateway.settings import fields, load_settings
 from gateway.settings.env_example import env_example
+from tests.kit.gateways import make_settings
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -171,3 +172,20 @@ def test_the_env_example_begins_with_six_settings_and_names_what_is_allowed() ->
     assert "# Allowed: paired, open\n#TAPEWAY_ACCESS__MODE=" in rest
     assert "# Allowed: 0 to 65535\n#TAPEWAY_HTTP__PORT=" in rest
     assert rest.index("Rarely used") < rest.index("#TAPEWAY_AGENT__STREAM_OPTIONS")
+
+
+@pytest.mark.parametrize("path", ["tapeway", "a/b/", "tapeway/"])
+def test_a_public_address_with_a_path_is_refused(path: str, tmp_path: Path) -> None:
+    with pytest.raises(
+        SettingsError, match=r"PUBLIC_URL: it must be an address without a path"
+    ) as caught:
+        make_settings(tmp_path, HTTP__PUBLIC_URL=f"https://bots.example.org/{path}")
+    assert "https://tapeway.example.org/" in str(caught.value)
+    for address in ("https://bots.example.org", "https://bots.example.org/"):
+        settings = make_settings(tmp_path, HTTP__PUBLIC_URL=address)
+        assert settings.http.public_url == "https://bots.example.org/"
+
+
+def test_another_name_of_postgresql_is_known(tmp_path: Path) -> None:
+    settings = make_settings(tmp_path, TAPE__URL="postgres://joe@127.0.0.1/db")
+    assert settings.tape_url == "postgresql://joe@127.0.0.1/db"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from gateway.redaction import HIDDEN
+from gateway.redaction.redactor import HIDDEN
 from gateway.settings import load_settings
 from tests.fakes.openai.server import FakeOpenAI
 from tests.fakes.telegram.server import FakeTelegram

@@ -8,25 +8,21 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Final
-from urllib.parse import quote, unquote, urlsplit
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 import orjson
-from pydantic import BaseModel, SecretStr
 
-from gateway.settings import Settings
-from tape.entry import NewEntry
+if TYPE_CHECKING:
+    from tape.entry import NewEntry
 
 MIN_CHARACTERS: Final = 8  # a shorter secret may be a word that people use
 SHOWN_CHARACTERS: Final = 3
 """Maximum characters of a secret that a stream shows before it is known to be one."""
 
-MAX_TOKEN: Final = 4096
 MAX_OFF_TAPES: Final = 8  # as many secrets as are given to people in chats within minutes
 HIDDEN: Final = "(redacted)"
 WIRE: Final = "wire"
@@ -156,43 +152,6 @@ class RedactedStream:
         """Return what was held back: what follows is another text."""
         text, self._shown, self._held = self._held, "", ""
         return text
-
-
-def secrets_of(settings: Settings, more: Iterable[str] = ()) -> list[str]:
-    """Return the secrets of the settings and their files, and what libraries read themselves."""
-    files = (settings.http.token_file, settings.slack.installations)
-    found = [text for file in files if file for text in _in_file(settings.home_path / file)]
-    return [*_secrets(settings), *found, os.environ.get("OPENAI_API_KEY", ""), *more]
-
-
-def _in_file(path: Path) -> Iterator[str]:
-    """Yield the token that a file consists of, or the tokens of a JSON file of installations."""
-    try:
-        text = path.expanduser().read_text()
-    except (OSError, ValueError):
-        return
-    yield from re.findall(r'"(xox[^"]+)"', text) or [text.strip()[:MAX_TOKEN]]
-
-
-def _secrets(value: object) -> Iterator[str]:
-    if isinstance(value, SecretStr):
-        yield value.get_secret_value()
-    elif isinstance(value, BaseModel):
-        for name in type(value).model_fields:
-            yield from _secrets(getattr(value, name))
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _secrets(one)
-    elif isinstance(value, str) and "@" in value and "://" in value:
-        yield from _passwords(value)
-
-
-def _passwords(url: str) -> Iterator[str]:
-    try:
-        password = urlsplit(url).password or ""
-    except ValueError:
-        return
-    yield from (password, unquote(password))
 
 
 def _forms(secret: str) -> Iterator[str]:

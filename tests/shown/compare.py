@@ -76,7 +76,8 @@ class _Comparison:
 
     def _next(self, state: _State) -> Iterator[_State]:
         runs = self.source.runs
-        if state.seen in self.begins and not state.used:
+        is_message = state.seen in self.begins and not state.used
+        if is_message and state.seen < len(self.shown):  # the last may have no words
             yield from self._repeated(state)
         if state.run == len(runs):
             return

@@ -113,3 +113,6 @@ def test_a_link_may_have_signs_in_its_target(path: str) -> None:
     (opened,) = (one for one in parse(f"see [a]({url}) b") if one.phase == "open" and one.data)
     assert opened.name == "Link"
     assert opened.data["dest_url"] == url
+    (angled,) = (one for one in parse(f"see <{url}> b") if one.phase == "open" and one.data)
+    assert angled.name == "Link"
+    assert angled.data["dest_url"] == url

@@ -23,6 +23,9 @@ STAND_INS: Final = range(0xFDD0, 0xFDF0)
 
 _STARS: Final = re.compile(r"\*+")
 _PARTED: Final = re.compile(r"\n[ \t]*\n")
+_OVER: Final = re.compile(r"\n(?:[ \t]*\n|\|)")
+"""What no mark reaches over: a blank line, and the beginning of a row."""
+
 _OPENING: Final = " \t\n\r([{\"'"
 _BLANK: Final = re.compile(r"\s")
 _WORD: Final = re.compile(r"\S+")
@@ -148,7 +151,7 @@ def _stars(text: str) -> Iterator[int]:
             continue
         if opened and _BLANK.search(text, last, start):
             opened = 0
-        if waiting and _PARTED.search(text, last, start):
+        if waiting and _OVER.search(text, last, start):
             waiting.clear()
         last, length = end, end - start
         before, after = text[start - 1 : start], text[end : end + 1]

@@ -140,9 +140,11 @@ def _stars(text: str) -> Iterator[int]:
     """Yield the stars between ASCII letters, digits and brackets that are signs or in names."""
     opened, last = 0, 0
     waiting: set[int] = set()  # the lengths of marks that were opened words ago
-    code = deque(_code_spans(text)) if "`" in text else deque[tuple[int, int]]()
+    tick, code = text.find("`"), deque[tuple[int, int]]()
     for stars in _STARS.finditer(text):
         start, end = stars.span()
+        if 0 <= tick < start:
+            tick, code = -1, deque(_code_spans(text))
         while code and code[0][1] <= start:
             code.popleft()
         if code and code[0][0] <= start:  # it begins and ends nothing outside

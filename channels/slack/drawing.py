@@ -27,7 +27,7 @@ ADDRESS: Final = re.compile(
 )
 """What is an address to any reader: what follows a bracket, a star or a comma may not be."""
 
-_BREAK: Final = re.compile(r"(?<=[^\n]\n)[ \t]*\n")
+_EMPTY: Final = re.compile(r"(?<=[^\n]\n)\n")
 _FENCE: Final = re.compile(r"`{3,}[^\n]*\n?")
 _SPAN: Final = re.compile(r"`[^`\n]+`")
 _PAIRED: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
@@ -92,12 +92,24 @@ def quiet(text: str) -> str:
     return _PING.sub(lambda one: one[0] if one.start() in links else one[0] + GAP, text)
 
 
-def drawn(text: str, stop: int | None = None, named: Sequence[int] = ()) -> str:
-    """Return the form of the text before a position, which what follows decides as well.
+def drawn(text: str, named: Sequence[int] = ()) -> str:
+    """Return the form of a text; `named` are the places of its mentions, see `pings`."""
+    return _form(text, _signs(text), named, len(text))
 
-    `named` are the places of its mentions: see `pings`.
-    """
+
+def settled_part(text: str, named: Sequence[int] = ()) -> str:
+    """Return what of an unfinished text's form nothing changes that may follow."""
     signs = _signs(text)
+    return _form(text, signs, named, _settled_end(text, signs, named))
+
+
+def settled_code(text: str) -> str:
+    """Return the same of code that goes on, whose form is the text."""
+    return text[: _settled_end(text, [], ())]
+
+
+def _form(text: str, signs: list[int], named: Sequence[int], stop: int) -> str:
+    """Return the form of the text before a position, which what follows decides as well."""
     if not named:
         return _changed(text, stop, [(at, "\\") for at in _marks(text, signs)])
     events = parsed(text).events
@@ -107,8 +119,7 @@ def drawn(text: str, stop: int | None = None, named: Sequence[int] = ()) -> str:
     return _changed(text, stop, changes)
 
 
-def _changed(text: str, stop: int | None, changes: list[tuple[int, str]]) -> str:
-    stop = len(text) if stop is None else stop
+def _changed(text: str, stop: int, changes: list[tuple[int, str]]) -> str:
     if not changes:
         return text[:stop]
     parts, last = list[str](), 0
@@ -182,8 +193,8 @@ def without_begun_ping(text: str) -> str:
     return text[: begun.start()] if begun else text
 
 
-def settled_end(text: str, named: Sequence[int], *, is_code: bool = False) -> int:
-    """Return how much of an unfinished text has a form that nothing changes that may follow."""
+def _settled_end(text: str, signs: list[int], named: Sequence[int]) -> int:
+    """Return how much of an unfinished text is settled."""
     holds = [len(text)]
     word = text[max(text.rfind(" "), text.rfind("\n")) + 1 :]
     if unsure := _UNSURE.search(word):
@@ -198,7 +209,6 @@ def settled_end(text: str, named: Sequence[int], *, is_code: bool = False) -> in
         holds.append(above)  # it may be the head of a table
     if "|" in text[line:] and "`" in text[line:]:
         holds.append(text.index("`", line))
-    signs = [] if is_code else _signs(text)
     if (held := _first_held(text, signs, named)) is not None:
         holds.append(held)
     return min(holds)
@@ -234,9 +244,16 @@ def _open_block(text: str) -> int:
     return start if end < 0 else end
 
 
+def empty_lines(text: str, start: int, end: int) -> int:
+    """Return how many empty lines part what stands between two places, or follow it."""
+    if text.find("\n\n", max(0, start - 1), end) < 0:
+        return 0
+    return len(_EMPTY.findall(text, start, end))
+
+
 def counted(text: str) -> Count:
     """Return the count of a part."""
-    breaks = len(_BREAK.findall(text)) if "\n" in text else 0
+    breaks = empty_lines(text, 0, len(text))
     if _ONE_BLOCK.fullmatch(text) and not ("|" in text and _RULED.search(text)):
         return Count(1, 0, breaks)
     depth = count = tables = 0

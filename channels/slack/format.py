@@ -14,7 +14,7 @@ from typing import Any, Final
 from channels.markdown.render import is_visible, to_text
 from channels.markdown.split import first
 from channels.message import Button
-from channels.slack.drawing import counted, drawn, pings, quiet, settled_end, without_begun_ping
+from channels.slack.drawing import counted, drawn, pings, quiet, settled_part, without_begun_ping
 from channels.slack.growing import ended_of, growing, units_of
 from channels.slack.mrkdwn import escape
 
@@ -54,7 +54,7 @@ def neutral(markdown: str) -> str:
     """
     text = _cleaned(markdown)
     found = growing(text)
-    return found.form() if found is not None else drawn(text, named=pings(text))
+    return found.form() if found is not None else drawn(text, pings(text))
 
 
 def _cleaned(markdown: str) -> str:
@@ -71,16 +71,17 @@ def settled(markdown: str) -> str:
     bare = text.rstrip()
     if len(bare) == len(markdown):
         bare = without_begun_ping(bare)
-    found = growing(text)
-    if found is not None and found.step.end <= len(bare):
-        return found.settled(len(bare)).lstrip()
-    named = pings(bare)
-    return drawn(bare, settled_end(bare, named), named).lstrip()
+    found = growing(bare)
+    shown = found.settled() if found is not None else settled_part(bare, pings(bare))
+    return shown.lstrip()
 
 
 def begun(markdown: str) -> str:
     """Return what the first message of an unfinished text can have of it."""
-    return markdown if size(markdown) <= LIMIT else first(markdown, LIMIT, size)
+    # Each character is at most two units, with what is put before it.
+    short = 2 * len(markdown) <= LIMIT
+    measured = _size_of_blocks(_cleaned(markdown)) if short else size(markdown)
+    return markdown if measured <= LIMIT else first(markdown, LIMIT, size)
 
 
 def blocks(rendered: str, buttons: Sequence[Button]) -> list[dict[str, Any]]:
@@ -117,12 +118,19 @@ def size(markdown: str) -> int:
     """
     text = _cleaned(markdown)
     found = growing(text)
-    units = found.units() if found is not None else units_of(drawn(text, named=pings(text)))
+    units = found.units() if found is not None else units_of(drawn(text, pings(text)))
+    return max(units, _size_of_blocks(text))
+
+
+def _size_of_blocks(text: str) -> int:
+    """Return the size of a text if only its blocks and tables count."""
     if text.count("\n") < MAX_BLOCKS and text.count("|") < 2:
-        return units
+        return 0
+    found = growing(text)
     count = found.count() if found is not None else counted(text.strip())
-    blocks, tables = count.most, count.tables
-    return max(units, -(-blocks * LIMIT // MAX_BLOCKS), tables * LIMIT if tables > 1 else 0)
+    return max(
+        -(-count.most * LIMIT // MAX_BLOCKS), count.tables * LIMIT if count.tables > 1 else 0
+    )
 
 
 def plain(markdown: str) -> str:

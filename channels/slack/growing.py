@@ -13,18 +13,22 @@ from typing import Final, NamedTuple
 
 from channels.markdown.growing import common
 from channels.markdown.kept import Kept
-from channels.slack.drawing import Count, counted, drawn, pings, settled_end
+from channels.slack.drawing import (
+    Count,
+    counted,
+    drawn,
+    empty_lines,
+    pings,
+    settled_code,
+    settled_part,
+)
 
 KEY: Final = 64
 """How many characters of a text say which answer it may be."""
 
 _FENCE: Final = re.compile(r"(?P<mark>`{3,}(?=[^`\n]*\n)|~{3,})[^\n]*\n")
-_ENDS: Final = re.compile(rf"\n\n+(?=[^ \t\r\n])|^{_FENCE.pattern}", re.MULTILINE)
 _BLANK: Final = re.compile(r"\n+(?=[^ \t\r\n])")
-_BREAK: Final = re.compile(r"(?<=[^\n]\n)[ \t]*\n")
-_REACHES: Final = re.compile(r"```|~~~|\r|<(?=[A-Za-z/!?])")
-"""What may reach over a blank line, or over a line at the margin."""
-
+_TAG: Final = re.compile(r"<(?=[A-Za-z/!?])")
 _HEAD: Final = re.compile(r"(?P<head>\|[^\n`\\<]*)\n(?P<rule>\|[-:| \t]*)\n")
 _RULE: Final = re.compile(r"[ \t]*:?-+:?[ \t]*")
 _ROWS: Final = re.compile(r"(?:\|[^\n]*\n)+")
@@ -94,13 +98,10 @@ class Growing(NamedTuple):
         form = self.rest if self.step.is_code else drawn(self.rest)
         return form[len(self.step.begins) :]
 
-    def settled(self, size: int) -> str:
-        """Return the form that nothing changes that may follow the first characters of a text."""
-        step = self.step
-        rest = self.rest[: max(0, size - step.end + len(step.begins))]
-        end = settled_end(rest, (), is_code=step.is_code)
-        form = rest[:end] if step.is_code else drawn(rest, end)
-        return self.shown + form[len(step.begins) :]
+    def settled(self) -> str:
+        """Return the form of an unfinished text, as far as nothing changes it that may follow."""
+        form = settled_code(self.rest) if self.step.is_code else settled_part(self.rest)
+        return self.shown + form[len(self.step.begins) :]
 
     def units(self) -> int:
         """Return the length of the form in UTF-16 units."""
@@ -111,9 +112,8 @@ class Growing(NamedTuple):
         rest, (step, begins) = self.rest.rstrip(), (self.step, self.step.begins)
         if not rest:
             return step.count
-        breaks = len(_BREAK.findall(rest))
         if step.is_code:
-            return step.count.plus(Count(1, 0, breaks))
+            return step.count.plus(Count(1, 0, empty_lines(rest, len(begins), len(rest))))
         if begins and _ROWS.fullmatch(rest + "\n"):
             return step.count.plus(Count(1, 1))
         return step.count.plus(counted(rest))
@@ -161,11 +161,7 @@ def _next(text: str, step: Step) -> tuple[str, Step] | None:
         return _code(text, step)
     start, begins = step.end, step.begins
     if blank := _BLANK.match(text, start):
-        count = (
-            Count(1, 1, 1)
-            if begins
-            else Count(breaks=len(_BREAK.findall(text, start, blank.end())))
-        )
+        count = Count(1, 1, 1) if begins else Count(breaks=empty_lines(text, start, blank.end()))
         return blank[0], step.after(blank[0], (blank.end(), blank.end() + 1), count)
     if begins:
         if end := _rows_end(text, start):
@@ -174,28 +170,58 @@ def _next(text: str, step: Step) -> tuple[str, Step] | None:
     elif opens := _opens(text, start):
         end = start + len(opens)
         return opens, step.after(opens, (end, end), Count(), opens)
-    found = _ENDS.search(text, start)
-    if found is None:
+    if (found := _block_end(text, start)) is None:
         return None
-    end, known = (found.start(), found.end()) if found["mark"] else (found.end(), found.end() + 1)
-    part = text[start:end]
-    if _REACHES.search(part) or pings(part) or not (part or begins):
+    part = text[start : found[0]]
+    if _reaches(part) or not (part or begins):
         return None
     form = drawn(begins + part)[len(begins) :]
-    return form, step.after(form, (end, known), counted(begins + part))
+    return form, step.after(form, found, counted(begins + part))
+
+
+def _block_end(text: str, start: int) -> tuple[int, int] | None:
+    """Return where a block ends, and how much of the text says so."""
+    ends = list[tuple[int, int]]()
+    at = text.find("\n\n", start)
+    while at >= 0 and not (blank := _BLANK.match(text, at)):
+        at = text.find("\n\n", at + 1)
+    if at >= 0 and blank:
+        ends.append((blank.end(), blank.end() + 1))
+    for mark in ("```", "~~~"):
+        at = text.find(mark, start, ends[0][0] if ends else len(text))
+        if at >= 0 and text[at - 1 : at] in ("", "\n") and (fence := _FENCE.match(text, at)):
+            ends.append((at, fence.end()))
+    return min(ends, default=None)
+
+
+def _reaches(part: str) -> bool:
+    """Return whether something of a part may reach over a blank line, or has a mention."""
+    if "```" in part or "~~~" in part or "\r" in part:
+        return True
+    return ("<" in part and _TAG.search(part) is not None) or bool(pings(part))
 
 
 def _code(text: str, step: Step) -> tuple[str, Step] | None:
     """Return the lines of code that have ended, up to the fence that ends it."""
-    mark = step.begins[: len(step.begins) - len(step.begins.lstrip(step.begins[0]))]
-    closing = re.compile(rf"^ {{0,3}}{mark}{mark[0]}*[ \t]*\n", re.MULTILINE)
-    found = closing.search(text, step.end)
-    end = found.end() if found else text.rfind("\n", step.end) + 1
-    lines = text[step.end : end]
-    if end <= step.end or pings(lines):
+    start, mark = step.end, step.begins[: _size_of_mark(step.begins)]
+    at, end, is_over = text.find(mark, start), text.rfind("\n", start) + 1, False
+    while at >= 0 and not is_over:
+        line, stop = text.rfind("\n", 0, at) + 1, text.find("\n", at) + 1
+        if not stop:
+            break
+        before, after = text[line:at], text[at:stop].lstrip(mark[0])
+        if before.strip(" ") == "" and len(before) < 4 and after.strip(" \t") == "\n":
+            end, is_over = stop, True
+        at = text.find(mark, stop)
+    lines = text[start:end]
+    if end <= start or pings(lines):
         return None
-    count = Count(int(found is not None), 0, len(_BREAK.findall(text, step.end, end)))
-    return lines, step.after(lines, (end, end), count, "" if found else step.begins)
+    count = Count(int(is_over), 0, empty_lines(text, start, end))
+    return lines, step.after(lines, (end, end), count, "" if is_over else step.begins)
+
+
+def _size_of_mark(fence: str) -> int:
+    return len(fence) - len(fence.lstrip(fence[0]))
 
 
 def _rows_end(text: str, start: int) -> int:

@@ -94,7 +94,8 @@ def quiet(text: str) -> str:
 
 def drawn(text: str, named: Sequence[int] = ()) -> str:
     """Return the form of a text; `named` are the places of its mentions, see `pings`."""
-    return _form(text, _signs(text), named, len(text))
+    signs = _signs(text)
+    return _form(text, signs, named, len(text)) if signs or named else text
 
 
 def settled_part(text: str, named: Sequence[int] = ()) -> str:

@@ -160,7 +160,7 @@ def _next(text: str, step: Step) -> tuple[str, Step] | None:
     if step.is_code:
         return _code(text, step)
     start, begins = step.end, step.begins
-    if blank := _BLANK.match(text, start):
+    if text.startswith("\n", start) and (blank := _BLANK.match(text, start)):
         count = Count(1, 1, 1) if begins else Count(breaks=empty_lines(text, start, blank.end()))
         return blank[0], step.after(blank[0], (blank.end(), blank.end() + 1), count)
     if begins:
@@ -237,6 +237,8 @@ def _rows_end(text: str, start: int) -> int:
 
 def _opens(text: str, start: int) -> str:
     """Return the lines at a place that begin code or a table to any parser, or nothing."""
+    if not text.startswith(("```", "~~~", "|"), start):
+        return ""
     if fence := _FENCE.match(text, start):
         return "" if pings(fence[0]) else fence[0]
     if (found := _HEAD.match(text, start)) is None:

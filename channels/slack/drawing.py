@@ -27,7 +27,7 @@ ADDRESS: Final = re.compile(
 )
 """What is an address to any reader: what follows a bracket, a star or a comma may not be."""
 
-_EMPTY: Final = re.compile(r"(?<=[^\n]\n)\n")
+_APART: Final = re.compile(r"\n(?<=[^\n]\n)(?=[ \t]*\n)")
 _FENCE: Final = re.compile(r"`{3,}[^\n]*\n?")
 _SPAN: Final = re.compile(r"`[^`\n]+`")
 _PAIRED: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
@@ -247,9 +247,7 @@ def _open_block(text: str) -> int:
 
 def empty_lines(text: str, start: int, end: int) -> int:
     """Return how many empty lines part what stands between two places, or follow it."""
-    if text.find("\n\n", max(0, start - 1), end) < 0:
-        return 0
-    return len(_EMPTY.findall(text, start, end))
+    return len(_APART.findall(text, max(0, start - 1), end))
 
 
 def counted(text: str) -> Count:

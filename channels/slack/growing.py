@@ -28,6 +28,7 @@ KEY: Final = 64
 
 _FENCE: Final = re.compile(r"(?P<mark>`{3,}(?=[^`\n]*\n)|~{3,})[^\n]*\n")
 _BLANK: Final = re.compile(r"\n+(?=[^ \t\r\n])")
+_FORMULA: Final = re.compile(r"\\[(\[]")
 _TAG: Final = re.compile(r"<(?=[A-Za-z/!?])")
 _HEAD: Final = re.compile(r"(?P<head>\|[^\n`\\<]*)\n(?P<rule>\|[-:| \t]*)\n")
 _RULE: Final = re.compile(r"[ \t]*:?-+:?[ \t]*")
@@ -174,6 +175,8 @@ def _next(text: str, step: Step) -> tuple[str, Step] | None:
         return None
     part = text[start : found[0]]
     if _reaches(part) or not (part or begins):
+        return None
+    if text[found[0]] in "`~" and _FORMULA.search(part):
         return None
     form = drawn(begins + part)[len(begins) :]
     return form, step.after(form, found, counted(begins + part))

@@ -28,6 +28,7 @@ ADDRESS: Final = re.compile(
 """What is an address to any reader: what follows a bracket, a star or a comma may not be."""
 
 _APART: Final = re.compile(r"\n(?<=[^\n]\n)(?=[ \t]*\n)")
+_WITHIN_ADDRESS: Final = re.compile(r"(?<![A-Za-z0-9])https?://[^\s()<>\[\]]*\Z")
 _FENCE: Final = re.compile(r"`{3,}[^\n]*\n?")
 _SPAN: Final = re.compile(r"`[^`\n]+`")
 _PAIRED: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
@@ -220,6 +221,8 @@ def _first_held(text: str, signs: list[int], named: Sequence[int]) -> int | None
     start = -1
     for at in sorted({*named, *signs}):
         is_ping = at in named
+        if not is_ping and text[at] != "|" and _is_in_address(text, at):
+            continue
         if start < 0:
             if not is_ping and text[at] != "|" and not _has_open_code(text, 0, at):
                 continue
@@ -231,6 +234,12 @@ def _first_held(text: str, signs: list[int], named: Sequence[int]) -> int | None
         if text[at] == "|" or is_in_link or is_in_code:
             return at
     return None
+
+
+def _is_in_address(text: str, place: int) -> bool:
+    """Return whether a place is in an address, be that code or not; it is escaped in neither."""
+    start = max(text.rfind(" ", 0, place), text.rfind("\n", 0, place)) + 1
+    return _WITHIN_ADDRESS.search(text, start, place) is not None
 
 
 def _open_block(text: str) -> int:

@@ -127,7 +127,7 @@ def _size_of_blocks(text: str) -> int:
     if text.count("\n") < MAX_BLOCKS and text.count("|") < 2:
         return 0
     found = growing(text)
-    count = found.count() if found is not None else counted(text.strip())
+    count = found.total() if found is not None else counted(text.strip())
     return max(
         -(-count.most * LIMIT // MAX_BLOCKS), count.tables * LIMIT if count.tables > 1 else 0
     )

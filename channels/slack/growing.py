@@ -44,7 +44,7 @@ class Step(NamedTuple):
     known   how much of the text says so
     shown   the length of its form
     units   the same in UTF-16 units
-    count   the blocks in it that have ended
+    total   the blocks in it that have ended
     begins  the lines that a block begins with that goes on: a fence, or the head of a table
     """
 
@@ -52,7 +52,7 @@ class Step(NamedTuple):
     known: int = 0
     shown: int = 0
     units: int = 0
-    count: Count = Count()
+    total: Count = Count()
     begins: str = ""
 
     @property
@@ -63,7 +63,7 @@ class Step(NamedTuple):
     def after(self, form: str, known: tuple[int, int], count: Count, begins: str = "") -> Step:
         """Return the step to a place further on; `known` is its `end` and `known`."""
         shown, units = self.shown + len(form), self.units + units_of(form)
-        return Step(*known, shown, units, self.count.plus(count), begins)
+        return Step(*known, shown, units, self.total.plus(count), begins)
 
 
 class Ended(NamedTuple):
@@ -108,16 +108,16 @@ class Growing(NamedTuple):
         """Return the length of the form in UTF-16 units."""
         return self.step.units + units_of(self._rest())
 
-    def count(self) -> Count:
+    def total(self) -> Count:
         """Return the count of the text."""
         rest, (step, begins) = self.rest.rstrip(), (self.step, self.step.begins)
         if not rest:
-            return step.count
+            return step.total
         if step.is_code:
-            return step.count.plus(Count(1, 0, empty_lines(rest, len(begins), len(rest))))
+            return step.total.plus(Count(1, 0, empty_lines(rest, len(begins), len(rest))))
         if begins and _ROWS.fullmatch(rest + "\n"):
-            return step.count.plus(Count(1, 1))
-        return step.count.plus(counted(rest))
+            return step.total.plus(Count(1, 1))
+        return step.total.plus(counted(rest))
 
 
 def units_of(form: str) -> int:

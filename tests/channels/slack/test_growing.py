@@ -31,7 +31,7 @@ def test_a_text_has_the_form_that_it_has_to_the_parser(text: str) -> None:
     text = text.replace("\r\n", "\n")
     if found := growing(text):
         assert found.form() == drawn(text)
-        count, whole = found.count(), counted(text.rstrip())
+        count, whole = found.total(), counted(text.rstrip())
         assert count.tables == whole.tables
         assert count.most >= whole.most
 

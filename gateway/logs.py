@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import RLock
@@ -19,6 +21,7 @@ import orjson
 from gateway.printing import raw, redact_with, redactor_in_use
 from gateway.redaction.redactor import Redactor
 from gateway.settings import LogSettings
+from tape.errors import StoreUnavailable, TapeError
 
 # structlog would load rich, a fifth of a start, for the tracebacks that nobody may print here.
 _rich: Final = sys.modules.get("rich")
@@ -34,6 +37,7 @@ finally:
 if TYPE_CHECKING:
     from structlog.typing import EventDict, FilteringBoundLogger, WrappedLogger
 
+SELDOM_SECONDS: Final = 60.0
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
@@ -57,6 +61,7 @@ def set_up_logs(settings: LogSettings, redactor: Redactor | None = None) -> None
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
+            Seldom(),
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="%H:%M:%S" if as_text else "iso", utc=not as_text),
             *ends,
@@ -143,6 +148,34 @@ class LossyLines:
             written = os.write(descriptor, data)
             self._is_cut = written < len(data)
             data = data[written:]
+
+
+class Seldom:
+    """Lets through one line a minute of all that say that the database is away.
+
+    Whoever waits for it says so each time, hundreds of times a minute in all. A line that is let
+    through says with `more` how many were not.
+    """
+
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
+        self._said_at = -math.inf
+        self._more = 0
+
+    def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+        why = event.get("why")
+        if not isinstance(why, TapeError):
+            return event
+        event["why"] = str(why)
+        if isinstance(why, StoreUnavailable):
+            now = self._monotonic()
+            if now - self._said_at < SELDOM_SECONDS:
+                self._more += 1
+                raise structlog.DropEvent
+            if self._more:
+                event["more"] = self._more
+            self._said_at, self._more = now, 0
+        return event
 
 
 class _LineLogger:

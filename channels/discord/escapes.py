@@ -68,7 +68,8 @@ def unsafe_marks(events: Sequence[MarkdownEvent], text: str) -> Iterator[tuple[i
     for event in events:
         if event.name in _STYLES:
             if event.phase == "open":
-                if _is_merged(event, opened[-1] if opened else None, text):
+                outer = opened[-1] if opened else None
+                if _is_merged(event, outer, text) or _is_again(event, opened, text):
                     unsafe[event.start] = event
                 opened.append(event)
             elif opened:
@@ -90,6 +91,13 @@ def _is_merged(event: MarkdownEvent, outer: MarkdownEvent | None, text: str) -> 
     if outer is None or outer.end - _STYLES[outer.name] != event.end:
         return True
     return sign == "_" and text[event.start - 1] != sign
+
+
+def _is_again(event: MarkdownEvent, outer: Sequence[MarkdownEvent], text: str) -> bool:
+    """Return whether a text is emphasized twice: Discord takes two stars that meet for bold."""
+    return event.name == "Emphasis" and any(
+        one.name == "Emphasis" and text[one.start] == text[event.start] for one in outer
+    )
 
 
 def _whole(event: MarkdownEvent, text: str) -> str:

@@ -121,7 +121,7 @@ class _Growing:
 
     def last_in(self, text: str) -> _Cut:
         """Return the last cut that a text has as well."""
-        at = bisect_right(self.cuts, _common(self.text, text), key=attrgetter("known"))
+        at = bisect_right(self.cuts, common(self.text, text), key=attrgetter("known"))
         return self.cuts[at - 1] if at else _START
 
     def cuts_to(self, cut: _Cut) -> list[_Cut]:
@@ -228,7 +228,7 @@ class Parses:
             self._ended -= oldest.size
 
 
-def _common(one: str, other: str) -> int:
+def common(one: str, other: str) -> int:
     """Return how many characters two texts begin with that are the same."""
     if other.startswith(one):
         return len(one)

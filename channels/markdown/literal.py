@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator
 from typing import Final
 from unicodedata import category, east_asian_width
@@ -22,6 +23,9 @@ STAND_INS: Final = range(0xFDD0, 0xFDF0)
 
 _STARS: Final = re.compile(r"\*+")
 _PARTED: Final = re.compile(r"\n[ \t]*\n")
+_OVER: Final = re.compile(r"\n(?:[ \t]*\n|\|)")
+"""What no mark reaches over: a blank line, and the beginning of a row."""
+
 _OPENING: Final = " \t\n\r([{\"'"
 _BLANK: Final = re.compile(r"\s")
 _WORD: Final = re.compile(r"\S+")
@@ -42,7 +46,8 @@ _IN_DOLLARS: Final = re.compile(
     r"|\$(?P<single>[^\s$`](?:[^$`\n]{0,200}[^\s$`])?)\$(?![\w$])"
 )
 _PRICE: Final = re.compile(
-    r"(?:[^\W_]|[.,;:!?'\" -]){2,}|\d(?!.*(?:\\[A-Za-z]|[\^_={}]))(?=[^ ]* )(?=.*?[^\W\d_]{2}).*"
+    r"(?:[^\W_]|[.,;:!?%'\" -]){2,}|\d(?!.*(?:\\[A-Za-z]|[\^_={}]))(?=[^ ]* )(?=.*?[^\W\d_]{2}).*"
+    r"|\d[\d.,]* (?![-+*/=<>^|\\])(?:[^ ].* )?(?!\\)[^ ]+(?<![-+*/=<>^|]) \d[\d.,]*"
 )
 """What stands between two signs of dollars without being a formula, as in "$5 or 10$"."""
 
@@ -135,11 +140,20 @@ def _stars(text: str) -> Iterator[int]:
     """Yield the stars between ASCII letters, digits and brackets that are signs or in names."""
     opened, last = 0, 0
     waiting: set[int] = set()  # the lengths of marks that were opened words ago
+    tick, code = text.find("`"), deque[tuple[int, int]]()
     for stars in _STARS.finditer(text):
         start, end = stars.span()
+        if 0 <= tick < start:
+            tick, code = -1, deque(_code_spans(text))
+        while code and code[0][1] <= start:
+            code.popleft()
+        if code and code[0][0] <= start:  # it begins and ends nothing outside
+            if text[start - 1] in _ASCII and text[end] in _ASCII:
+                yield from range(start, end)
+            continue
         if opened and _BLANK.search(text, last, start):
             opened = 0
-        if waiting and _PARTED.search(text, last, start):
+        if waiting and _OVER.search(text, last, start):
             waiting.clear()
         last, length = end, end - start
         before, after = text[start - 1 : start], text[end : end + 1]
@@ -249,6 +263,22 @@ def _is_whole(cell: str) -> bool:
 
 
 def _in_code(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield the pipes in the code of a line."""
+    for begin, stop in _paired_ticks(text, start, end):
+        yield from (found.start() for found in _PIPE.finditer(text, begin, stop))
+
+
+def _code_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where code seems to be inside each paragraph."""
+    start = 0
+    for parted in _PARTED.finditer(text):
+        yield from _paired_ticks(text, start, parted.start())
+        start = parted.end()
+    yield from _paired_ticks(text, start, len(text))
+
+
+def _paired_ticks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield what stands between as many backticks and as many again."""
     ticks = list(_TICKS.finditer(text, start, end))
     places: dict[int, list[int]] = {}
     for at, one in enumerate(ticks):
@@ -258,7 +288,6 @@ def _in_code(text: str, start: int, end: int) -> Iterator[int]:
         same = places[len(ticks[at][0])]
         after = bisect_right(same, at)
         if after < len(same):
-            inside = _PIPE.finditer(text, ticks[at].end(), ticks[same[after]].start())
-            yield from (found.start() for found in inside)
+            yield ticks[at].end(), ticks[same[after]].start()
             at = same[after]
         at += 1

@@ -65,7 +65,7 @@ def text_outside_code(text: str) -> str:
 
 def is_visible(text: str) -> bool:
     """Return whether a Markdown text shows anything once it is rendered."""
-    return _INVISIBLE.sub("", text) != ""
+    return bool(text) and _INVISIBLE.fullmatch(text) is None
 
 
 def _outside_code(events: list[MarkdownEvent]) -> Iterator[str]:

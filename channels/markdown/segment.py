@@ -44,6 +44,9 @@ _TAG: Final = re.compile(rb"<(?![A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>)")
 _TARGET: Final = re.compile(r"\]\(<?[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*")
 """The target of a link, in which no mark is found, and in which a hidden one would end it."""
 
+_ANGLED: Final = re.compile(r"<[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>")
+"""An address in angle brackets, in which a hidden mark would leave no link."""
+
 _BLANK_LINE: Final = re.compile(rb"\n[ \t]*\r?\n")
 _HTML_ROUNDS: Final = 3
 _new: Final = tuple.__new__
@@ -130,6 +133,9 @@ def _without_literals(
     if signs and "](" in source:
         targets = {at for found in _TARGET.finditer(source) for at in range(*found.span())}
         signs = [at for at in signs if at not in targets or source[at] == "|"]
+    if signs and "<" in source:
+        angled = {at for found in _ANGLED.finditer(source) for at in range(*found.span())}
+        signs = [at for at in signs if at not in angled or source[at] == "|"]
     if signs:
         chars = list(seen)
         for at in signs:

@@ -51,11 +51,10 @@ It is less than what Telegram links: an address with a bracket, or whose host ma
 out. https://github.com/tdlib/td/blob/master/td/telegram/MessageEntity.cpp
 """
 
-_FILE: Final = re.compile(
-    r"(?<![\w./@:#-])(?:[\w-]+/)*[\w-][\w.-]*\.(?:am|as|cc|md|mk|ml|mm|mov|pl|pm|ps|py|rs|sc|sh|so|st"
-    r"|sv|tf|zip)(?![\w/@-]|\.\w)",
-    re.ASCII,
+_ENDING: Final = re.compile(
+    r"\.(?:am|as|cc|md|mk|ml|mm|mov|pl|pm|ps|py|rs|sc|sh|so|st|sv|tf|zip)(?![\w/@-]|\.\w)", re.ASCII
 )
+_FILE: Final = re.compile(rf"(?<![\w./@:#-])(?:[\w-]+/)*[\w-][\w.-]*{_ENDING.pattern}", re.ASCII)
 """A file's name that ends as the domains of a country do: Telegram would link it to a stranger."""
 
 _ASTRAL: Final = re.compile(r"[\U00010000-\U0010ffff]")
@@ -109,6 +108,8 @@ def drawn(markdown: str, private: bool) -> tuple[str, tuple[Span, ...]]:
 
 def _files(text: str, marks: list[Span]) -> Iterator[Span]:
     """Yield the names of files as code, which Telegram does not link."""
+    if _ENDING.search(text) is None:  # which is found much faster than a name
+        return
     taken = sorted((one for one in marks if one.kind in (*_CODE, "link")), key=_outer_first)
     bounds = {at for one in marks for at in (one.start, one.end)}
     for found in _FILE.finditer(text):

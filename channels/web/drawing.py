@@ -192,8 +192,9 @@ class _Drawing:
     def _tags(self, event: MarkdownEvent) -> tuple[str, str]:
         """Return what begins and what ends a container."""
         name = event.name
-        if name in _OPENING:
+        if name in ("TableHead", "TableRow"):
             self._column = 0
+        if name in _OPENING:
             if name == "TableRow":
                 self._rows += 1
                 return "<tbody>\n<tr>\n" if self._rows == 1 else "<tr>\n", _CLOSING[name]

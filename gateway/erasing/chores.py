@@ -65,4 +65,4 @@ class Chores:
         except StoreTooNew:
             raise
         except TapeError as away:
-            get_log().warning("sharing.later", why=str(away))
+            get_log().warning("sharing.later", why=away)

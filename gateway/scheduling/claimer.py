@@ -117,10 +117,7 @@ class Claimer:
                     self._woken.set()
 
     async def begin(self) -> Callable[[], Coroutine[None, None, None]]:
-        """Write this process's row, and free what earlier processes of its home held.
-
-        Return what wakes this process and the others until it is cancelled.
-        """
+        """Write this process's row, free what its home held; return what wakes processes."""
         self._listen()
         await self._shared.workers.begin()
         await self._shared.sessions.end_home(self._shared.workers.home)
@@ -141,9 +138,11 @@ class Claimer:
         shared = self._shared
         await self._services.guard.once(shared.workers.seen)  # so health knows of an idle process
         self._among = await shared.standing()
-        if self._among.nobody_works and not shared.nobody_works:
+        back_for = self._services.clock.monotonic() - self._away_at  # others say only now they live
+        nobody = self._among.nobody_works and back_for > 2 * self._services.intervals.workers
+        if nobody and not shared.nobody_works:
             get_log().warning("sharing.nobody_works", remedy=NOBODY_WORKS)
-        shared.nobody_works = self._among.nobody_works
+        shared.nobody_works = nobody
         await shared.budgets.look()
         self._pairing.know(*await shared.workers.code())
         await shared.workers.if_changed(self._read_rules)
@@ -394,7 +393,7 @@ class Claimer:
             self._renews_soon = True
             if isinstance(lost, StoreUnavailable):
                 self._away_at = self._services.clock.monotonic()
-            get_log().warning("sharing.later", why=str(lost))
+            get_log().warning("sharing.later", why=lost)
         except Exception as cause:  # one session's rows must not end one process after another
             get_log().error("sharing.failed", exc_info=cause)
         return False

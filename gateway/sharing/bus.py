@@ -77,7 +77,7 @@ class Bus:
             try:
                 await self._notify(unsent)
             except TapeError as lost:  # everybody looks by themselves, too
-                get_log().warning("bus.not_sent", why=str(lost))
+                get_log().warning("bus.not_sent", why=lost)
             await self._clock.sleep(TOGETHER_SECONDS)
 
     async def send_now(self, topic: str, *numbers: int) -> None:

@@ -122,6 +122,6 @@ class ControlQueue:
         try:
             await self._controls.carry_out([session_id], self._done, read)
         except TapeError as cause:
-            get_log().warning("sharing.later", why=str(cause))
+            get_log().warning("sharing.later", why=cause)
             await self._controls.clock.sleep(RETRY_SECONDS)
             self.submit(session_id, read)

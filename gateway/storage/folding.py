@@ -63,7 +63,7 @@ class LedgerFolder:
                     for box in ("inbox", "outbox"):
                         await self._fold_box(box, 0 if number == 0 else await self._up_to(box))
                 except (StoreUnavailable, OutcomeUnknown) as away:
-                    get_log().warning("ledger.not_folded", why=str(away))
+                    get_log().warning("ledger.not_folded", why=away)
                 await self._clock.sleep(ROUND_SECONDS)
 
     async def _fold_box(self, box: str, after: int) -> None:

@@ -78,7 +78,7 @@ class WriteGuard:
                 done = await write()
             except StoreUnavailable as cause:
                 if not backoff.tries:
-                    get_log().error("store.unavailable", waiting=what, why=str(cause))
+                    get_log().error("store.unavailable", waiting=what, why=cause)
                 freed = self._failed(cause)
                 if self._ending:
                     raise

@@ -72,7 +72,7 @@ async def exchanged(services: Services, status: StatusBoard) -> None:
             published.take(await services.store.select("sharing.published_states", values))
             shared.workers.publish(published.own)  # only now: it goes on counting from there
         except TapeError as lost:
-            get_log().warning("states.not_read", why=str(lost))
+            get_log().warning("states.not_read", why=lost)
         await services.clock.sleep(services.intervals.workers)
 
 

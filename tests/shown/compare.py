@@ -17,7 +17,8 @@ MAX_REPEATED: Final = 80
 
 
 _NUMBER: Final = re.compile(r"\d+")
-_QUOTED: Final = re.compile(r"\n(?:> )+")
+_QUOTED: Final = [re.compile(rf"\n(?:> ){{1,{depth}}}") for depth in (1, 2, 9)]
+"""The marks of so many quotes; what stands behind them may begin with the same sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,8 @@ class _Comparison:
 
     def _next(self, state: _State) -> Iterator[_State]:
         runs = self.source.runs
-        if state.seen in self.begins and not state.used:
+        is_message = state.seen in self.begins and not state.used
+        if is_message and state.seen < len(self.shown):  # the last may have no words
             yield from self._repeated(state)
         if state.run == len(runs):
             return
@@ -164,7 +166,9 @@ def missing(text: str, shown: Shown, kept: tuple[str, ...] = ()) -> str | None:
         )
         if not compared.holds():
             return _near(source, compared.furthest)
-    texts = [shown.text, _QUOTED.sub("\n", shown.text)] if shown.wraps else [shown.text]
+    texts = [shown.text]
+    if shown.wraps:
+        texts += [quoted.sub("\n", shown.text) for quoted in _QUOTED]
     seen = [gap.join(text.split()) for text in texts for gap in (" ", "")[: 1 + shown.wraps]]
     lost = (one for one in kept if not any(one in text for text in seen))
     return next((f"{one!r} as it is written" for one in lost), None)

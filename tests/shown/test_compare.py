@@ -63,6 +63,9 @@ def test_words_that_are_kept_are_seen_with_every_sign() -> None:
     assert missing("__init__.py", Shown(("init.py",))) is None
     assert missing("__init__.py", Shown(("init.py",)), ("__init__.py",)) is not None
     assert missing("__init__.py", Shown(("a\n> __init__.py",), wraps=True), ("__init__.py",))
+    quoted = Shown(("> is x\n> > y",), wraps=True)
+    assert missing("> is x > y", quoted, ("x > y",)) is None
+    assert missing("> is x > y", quoted, ("is > x",)) is not None
 
 
 def test_a_later_message_may_repeat_and_a_word_may_go_on_in_it() -> None:
@@ -70,6 +73,11 @@ def test_a_later_message_may_repeat_and_a_word_may_go_on_in_it() -> None:
     assert missing("h1 h2 a b", Shown(("h1 h2 a", "h2 h1 b"))) is not None
     assert missing("longword", Shown(("long", "word"))) is None
     assert missing("longword", Shown(("long word",))) is not None
+
+
+def test_the_last_message_may_have_no_words() -> None:
+    assert missing("a b", Shown(("a b", "---"))) is None
+    assert missing("a b c", Shown(("a b", "---"))) is not None
 
 
 def test_a_word_of_a_script_without_blanks_may_go_on_in_the_next_line_of_a_terminal() -> None:

@@ -91,4 +91,4 @@ class PieceKeeper:
         except SessionLost:
             get_log().info("memories.left", tapes=len(pieces))
         except TapeError as cause:
-            get_log().warning("memories.not_kept", tapes=len(pieces), why=str(cause))
+            get_log().warning("memories.not_kept", tapes=len(pieces), why=cause)

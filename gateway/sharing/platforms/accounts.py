@@ -115,7 +115,7 @@ class SharedAccounts:
                     cleaned = self._clock.monotonic()
                     await run_alone(self._store, "sharing.drop_ended_facts")
             except TapeError as away:
-                get_log().warning("accounts.not_shared", why=str(away))
+                get_log().warning("accounts.not_shared", why=away)
             await wait_at_most(self._clock, self._intervals.accounts, self._woken.wait)
 
     def wake(self) -> None:

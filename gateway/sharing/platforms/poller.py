@@ -119,7 +119,7 @@ class PollerLeases:
                         return _Lease(name, now + self._believed)
                 found = await self._store.select("sharing.poller", {"name": name})
             except TapeError as away:
-                get_log().warning("poller.unknown", channel=name, why=str(away))
+                get_log().warning("poller.unknown", channel=name, why=away)
             else:
                 owner = str(found[0]["owner"]) if found else ""
                 if owner != shown:
@@ -146,7 +146,7 @@ class PollerLeases:
         try:
             renewed = await run_alone(self._store, "sharing.renew_poller", **values)
         except TapeError as away:
-            get_log().warning("poller.not_renewed", channel=lease.name, why=str(away))
+            get_log().warning("poller.not_renewed", channel=lease.name, why=away)
             return False
         if not renewed.changed:
             lease.over.set()

@@ -193,7 +193,7 @@ class SlicedGate:
             self._time.learn(asked, rows[0]["now_at"], self._clock.monotonic())
             self._learn(rows[0], rows[0]["now_at"] + wishes["lead"])
         except TapeError as lost:
-            get_log().warning("budget.not_reserved", budget=self._name, why=str(lost))
+            get_log().warning("budget.not_reserved", budget=self._name, why=lost)
             again_at = self._clock.monotonic() + self._outage.next()
             self._asks_at = [again_at] * len(Priority)
         finally:
@@ -274,7 +274,7 @@ class SharedBudgets:
         try:
             rows = await self._store.select("sharing.closed_limits", {})
         except TapeError as lost:
-            get_log().warning("budget.not_read", why=str(lost))
+            get_log().warning("budget.not_read", why=lost)
             return
         self._refused = frozenset(row["name"] for row in rows if row["refused"])
         for row in rows:
@@ -287,7 +287,7 @@ class SharedBudgets:
                 await self._store.select(statement, values)
                 self._changed()
             except TapeError as lost:
-                get_log().warning("budget.not_changed", why=str(lost))
+                get_log().warning("budget.not_changed", why=lost)
 
         self._spawn("budget", say)
 

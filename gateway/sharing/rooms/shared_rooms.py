@@ -168,7 +168,7 @@ class SharedRooms:
         try:
             await self._run("sharing.leave_rooms", owner=self.owner)
         except TapeError as lost:  # the others see that this process is gone
-            get_log().warning("rooms.not_left", why=str(lost))
+            get_log().warning("rooms.not_left", why=lost)
         self._bus.send(TOPIC, *map(number_of, self._places))
 
     @asynccontextmanager
@@ -211,7 +211,7 @@ class SharedRooms:
                 rows = dump([asdict(change) for change in changes])
                 await self._run("sharing.show_rooms", owner=self.owner, changes=rows)
             except TapeError as lost:
-                get_log().warning("rooms.not_written", why=str(lost))
+                get_log().warning("rooms.not_written", why=lost)
                 if isinstance(lost, StoreUnavailable):  # what is refused would be each time
                     self._put_back(changes)
                 return
@@ -330,7 +330,7 @@ class SharedRooms:
             try:
                 await self.look(everything=False)
             except TapeError as lost:
-                get_log().warning("rooms.not_read", why=str(lost))
+                get_log().warning("rooms.not_read", why=lost)
                 await self._clock.sleep(RETRY_SECONDS)
 
     async def _sweep(self) -> None:
@@ -340,7 +340,7 @@ class SharedRooms:
             try:
                 await self._run("sharing.sweep_rooms", since=-2 * silent)
             except TapeError as lost:
-                get_log().warning("rooms.not_swept", why=str(lost))
+                get_log().warning("rooms.not_swept", why=lost)
 
     async def _run(self, statement: str, **values: str | float) -> None:
         unit = Unit()

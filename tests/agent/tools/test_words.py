@@ -11,6 +11,7 @@ from agent.tools.words import in_words
 from channels.cli.format import to_terminal
 from channels.discord import format as discord
 from channels.slack import format as slack
+from channels.slack.drawing import GAP
 from channels.telegram import format as telegram
 from channels.web.format import to_html
 
@@ -48,7 +49,7 @@ def test_what_somebody_wrote_is_quoted_and_not_rendered(text: str) -> None:
     page = to_html(said)
     assert re.findall(r"<(\w+)", page) == ["p", "blockquote", "p", "code", "p"]
     assert f"> `{text}`" in discord.render(said)
-    assert f"> `{text}`" in slack.render(said).replace(slack.GAP, "")
+    assert f"> `{text}`" in slack.render(said).replace(GAP, "")
     assert text in to_terminal(said)
 
 

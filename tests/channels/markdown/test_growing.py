@@ -16,6 +16,7 @@ from channels.markdown.growing import MAX_EVENTS, MAX_GROWING, MAX_TEXTS, Parses
 from channels.markdown.segment import Segment, read_segment
 from channels.markdown.tree import parse
 from channels.slack import format as slack
+from channels.slack.growing import ENDED
 from channels.telegram import format as telegram
 from channels.web import format as page
 from gateway.cli.chat.painting import paint_markdown
@@ -106,7 +107,7 @@ def forget() -> None:
     """Forget all that was parsed or drawn."""
     tree.PARSES.clear()
     page.BLOCKS.clear()
-    slack.BLOCKS.clear()
+    ENDED.clear()
     for cached in (page.to_html, page.linked_images, telegram.drawn, discord.render):
         cached.cache_clear()
 

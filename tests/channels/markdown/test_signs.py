@@ -17,6 +17,10 @@ from channels.markdown.render import to_text
         ("*a b*(c)", "a b(c)"),
         ("**a b**(c)", "a b(c)"),
         ("*a\n\nn*(n+1)", "*a\n\nn*(n+1)"),
+        ("`f(*x)` **the sum n*(n+1)/2**", "f(*x) the sum n*(n+1)/2"),
+        ("a ` b\n\n**the sum n*(n+1)/2** ` *c", "a ` b\n\nthe sum n*(n+1)/2 ` *c"),
+        (r"\`*a b*(c)\`", "`a b(c)`"),
+        ("`a*b` *c d*(e)", "a*b c d(e)"),
     ],
 )
 def test_a_star_before_a_bracket_ends_only_what_a_star_began(text: str, shown: str) -> None:
@@ -31,6 +35,12 @@ MONEY = [
     "~$20 2**10 and \\| `x` 5$",
     "$ a `x` $",
     "$5 for `$PATH` and `$HOME`",
+    "$5 10%3 `x` 5$",
+    "$5 10%3 5$ `x`",
+    "$10-$20 \u6570\u636e\u5e93](https://example.org/~user/__init__.py) 5$ `x`",
+    "$5 a[i]*b[j] 5$ `x`",
+    "$5 \u2713 1,000$ `x`",
+    "$5 10%$ `x`",
 ]
 
 
@@ -47,6 +57,9 @@ FORMULAS = [
     "$2x + 3$",
     "$2 + 3$",
     r"$3 \times 4$",
+    r"$1 \leq n \leq 5$",
+    "$2 x = 5$",
+    "$2 (x + 1) < 5$",
     "$$a$$",
     "$$\na\nb\n$$",
     "$E = mc^2$",
@@ -100,3 +113,6 @@ def test_a_link_may_have_signs_in_its_target(path: str) -> None:
     (opened,) = (one for one in parse(f"see [a]({url}) b") if one.phase == "open" and one.data)
     assert opened.name == "Link"
     assert opened.data["dest_url"] == url
+    (angled,) = (one for one in parse(f"see <{url}> b") if one.phase == "open" and one.data)
+    assert angled.name == "Link"
+    assert angled.data["dest_url"] == url

@@ -265,3 +265,9 @@ def test_a_footnote_that_is_being_written_is_what_it_will_be() -> None:
     text = "a[^1]\n\n[^1]: note"
     for end in range(len(text)):
         assert neutral(text).startswith(settled(text[:end]))
+
+
+def test_an_address_is_not_cut_where_its_signs_would_be_escaped_elsewhere() -> None:
+    text = "a ` b ![c](https://example.org/~user/__init__.py.png) and 2*3"
+    assert settled(text) == text[: text.index("*")]
+    assert settled("a ` b __init__.py") == "a ` b "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -256,3 +257,8 @@ def test_a_definition_leads_where_its_target_says() -> None:
 
 def test_a_path_is_no_formula() -> None:
     assert Reader(to_html(r"D:\data\[old]\a and 1\]")).text.strip() == r"D:\data\[old]\a and 1]"
+
+
+def test_a_mark_in_a_cell_leaves_the_cells_behind_it_in_their_columns() -> None:
+    page = to_html("| a | b |\n|:--|--:|\n| **c** | *d* |\n| e | f |\n")
+    assert re.findall(r'class="(\w+)">', page) == ["left", "right"] * 3

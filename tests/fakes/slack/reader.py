@@ -128,13 +128,12 @@ class _Blocks:
         return stop
 
     def _paragraph(self, lines: list[str], at: int) -> Generator[str, None, int]:
-        if at + 1 < len(lines) and "|" in lines[at] and _RULED.match(lines[at + 1]):
+        if at + 1 < len(lines) and _rules(lines[at + 1], lines[at]):
             columns = len(_cells(lines[at]))
-            if columns == len(_cells(lines[at + 1])):
-                stop = _while(lines, at + 2, lambda one: bool(one.strip()) and not _begins(one))
-                for row in (lines[at], *lines[at + 2 : stop]):
-                    yield " | ".join(self._lines.read(cell) for cell in _cells(row)[:columns])
-                return stop
+            stop = _while(lines, at + 2, _is_row)
+            for row in (lines[at], *lines[at + 2 : stop]):
+                yield " | ".join(self._lines.read(cell) for cell in _cells(row)[:columns])
+            return stop
         start = at
         while at < len(lines) and (defined := _DEFINED.match(lines[at])):
             self._lines.targets.append(defined["angled"] or defined["bare"] or "")
@@ -168,6 +167,18 @@ def _begins(line: str) -> bool:
     return starts or any(one.match(line) for one in (_FENCE, _HEADING, _BREAK, _QUOTE))
 
 
+def _rules(line: str, head: str) -> bool:
+    """Return whether a line makes the one above it the head of a table."""
+    head = _ITEM.sub("", head.strip(" >"), count=1)
+    return "|" in head and bool(_RULED.match(line)) and len(_cells(head)) == len(_cells(line))
+
+
+def _is_row(line: str) -> bool:
+    """Return whether a table goes on with a line; any number of an item ends it."""
+    item = _ITEM.match(line)
+    return bool(line.strip()) and not _begins(line) and not (item and item["gap"])
+
+
 def _while(lines: list[str], at: int, holds: Callable[[str], bool]) -> int:
     while at < len(lines) and holds(lines[at]):
         at += 1
@@ -177,7 +188,7 @@ def _while(lines: list[str], at: int, holds: Callable[[str], bool]) -> int:
 def _lazily(lines: list[str], at: int, holds: Callable[[str], bool], *, first: bool = False) -> int:
     """Return where a quote or an item ends; a paragraph in it may go on without its mark."""
     fence = ""
-    is_text = True
+    is_text, is_table = True, False
     stop = at + first
     if first:
         begun = re.match(r"\s*(?:[-+*>]|\d+[.)]|\s)*(`{3,}|~{3,})", lines[at])
@@ -193,7 +204,11 @@ def _lazily(lines: list[str], at: int, holds: Callable[[str], bool], *, first: b
             elif found := re.match(r"(?:[-+*>]|\d+[.)]|\s)*(`{3,}|~{3,})", text):
                 fence, is_text = found[1], False
             else:
+                is_table = (
+                    _is_row(text) if is_table else stop > at and _rules(text, lines[stop - 1])
+                )
                 is_text = bool(text) and not _HEADING.match(text) and not _BREAK.match(text)
+                is_text = is_text and not is_table  # a table goes on with its mark only
         elif not is_text or fence or not line.strip() or _begins(line) or _ITEM.match(line):
             break
         stop += 1

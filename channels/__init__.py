@@ -24,9 +24,12 @@ from channels.errors import (
     DraftGone,
     InboundRefused,
     MediaRefused,
+    NotThePlatform,
     SendAmbiguous,
     SendDelayed,
+    SendPostponed,
     SendRefused,
+    TooLarge,
 )
 from channels.host import (
     BackfillHost,
@@ -79,6 +82,7 @@ __all__ = [
     "Media",
     "MediaRefused",
     "MessageLink",
+    "NotThePlatform",
     "OutboundMessage",
     "Priority",
     "Quote",
@@ -87,9 +91,11 @@ __all__ = [
     "RoomChannel",
     "SendAmbiguous",
     "SendDelayed",
+    "SendPostponed",
     "SendRefused",
     "ShownMessage",
     "StopHost",
     "SystemClock",
+    "TooLarge",
     "Traits",
 ]

@@ -13,10 +13,11 @@ from typing import ClassVar, Final
 
 from channels.capabilities import ALL_FEATURES, Capability, Feature
 from channels.draft import DraftEditor, DraftReference, Pace
-from channels.errors import ChannelDown, DraftGone, SendDelayed, SendRefused
+from channels.errors import ChannelDown, DraftGone, SendDelayed, SendRefused, TooLarge
 from channels.host import ChannelEvent, Cursors, FullHost
 from channels.message import InboundMessage, Media, MessageLink, OutboundMessage, Receipt
 from channels.pacing import Budget, OwnGates, Pacing, Priority
+from channels.parts import in_parts
 from channels.tally import Tally
 from channels.traits import Traits
 from channels.typing_indicator import TypingIndicator
@@ -141,11 +142,25 @@ class Channel(ABC):
             await self.pacing.renew(message.chat_id, Priority.FINAL)
         try:
             return await self.deliver(message)
+        except TooLarge as refused:
+            parts = in_parts(message)
+            if not parts:
+                raise SendRefused(str(refused), explanation=refused.explanation) from refused
         except SendDelayed as delayed:
             self.pacing.close(message.chat_id, delayed.retry_after)
             raise
         finally:
             self.pacing.wrote(message.chat_id)
+        return [receipt for part in parts for receipt in await self._transmit_part(part)]
+
+    async def _transmit_part(self, part: OutboundMessage) -> list[Receipt]:
+        await self.pacing.permit(part.chat_id, Priority.FINAL)
+        return await self.transmit(part)
+
+    def way_blocked(self, why: str) -> None:
+        """Show the operator that something answers in the platform's place, until it is ""."""
+        if self._host is not None:
+            self._host.blocked(why)
 
     @property
     def invitation(self) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
+
+from channels.message import Button
 
 _FORM: Final = re.compile(
     r"\s*[,/](?P<word>[a-z][a-z0-9_.-]*)(?:@(?P<bot>\w+))?(?P<rest>(?:\s.*)?)", re.I | re.S
@@ -39,3 +41,9 @@ def after_mention(text: str, end: int) -> str:
 def as_written(sentence: str, hint: Callable[[str], str]) -> str:
     """Return a sentence of the gateway with its commands as `hint` writes them."""
     return _WRITTEN.sub(lambda found: f"`{hint(found[1])}", sentence)
+
+
+def with_choices(text: str, buttons: Sequence[Button]) -> str:
+    """Return a text with commands in the place of its buttons."""
+    lines = [f"- {one.label}: `,choose {one.token.replace(':', ' ')}`" for one in buttons]
+    return "\n".join([text, "", *lines]) if lines else text

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
 import aiohttp
 
 from channels.checkup import Trouble
-from channels.errors import ChannelDown
+from channels.errors import ChannelDown, NotThePlatform
 from channels.redirects import Redirected
 
 NOT_SENT: Final = (
@@ -20,6 +22,8 @@ NOT_SENT: Final = (
     Redirected,
 )
 """Errors after which it is certain that the request did not reach the platform."""
+
+MAX_ROUTES: Final = 1_000  # maximum number of blocked routes that are remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,11 @@ class ConnectionTroubles:
     redirected: Trouble
     tls: Trouble
     limited: Trouble
+    not_the_platform: Trouble
+
+    def page(self, status: int, address: str) -> NotThePlatform:
+        """Return our error for an answer in which the platform's own form is missing."""
+        return NotThePlatform(trouble=self.not_the_platform, detail=f"{status} from {address}")
 
     def error(self, cause: BaseException) -> ChannelDown:
         """Return our error for a request that got no answer; it never holds an address."""
@@ -87,7 +96,59 @@ def connection_troubles(platform: str, host: str) -> ConnectionTroubles:
             "Wait: the gateway goes on by itself. If it happens often, check that no other program"
             " uses this token.",
         ),
+        not_the_platform=Trouble(
+            f"{name}.not_the_platform",
+            f"Something in front of {platform} refuses the bot's requests.",
+            f"A proxy, a firewall or a provider's filter answers with a page in the place of"
+            f" {platform}.",
+            f"Let this machine through to that address, or set {proxy} or {own}. Answers wait"
+            " meanwhile, as long as a question may.",
+        ),
     )
+
+
+class Way:
+    """Notices whether something else answers in a platform's place, and shows it to the operator.
+
+    `blocked` gets the sentence for the operator, and "" once the platform answers again.
+    """
+
+    def __init__(
+        self,
+        troubles: ConnectionTroubles,
+        address: str,
+        blocked: Callable[[str], None] | None = None,
+    ) -> None:
+        self._troubles = troubles
+        self._address = host_of(address)
+        self.tell = blocked or (lambda _why: None)
+        self._routes: set[str] = set()
+
+    def blocked(self, status: int, route: str) -> NotThePlatform:
+        """Return the error for an answer on a route that is not the platform's."""
+        error = self._troubles.page(status, self._address)
+        self._routes.add(route)
+        if len(self._routes) <= MAX_ROUTES:
+            self.tell(str(error))
+        else:
+            self._routes.discard(route)
+        return error
+
+    def clear(self, route: str) -> None:
+        """Record that the platform itself has answered on a route."""
+        if route in self._routes:
+            self._routes.discard(route)
+            if not self._routes:
+                self.tell("")
+
+
+def host_of(url: str) -> str:
+    """Return the host and port of an address, without what may be secret in it."""
+    try:
+        parts = urlsplit(url)
+        return f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname or "?"
+    except ValueError:
+        return "?"
 
 
 def _words(cause: BaseException) -> str:

@@ -3,7 +3,11 @@
 ChannelError
 +-- ChannelUnfit     the channel cannot run with its settings; it is not restarted
 +-- ChannelDown      not connected; outgoing messages wait
+|   +-- SendPostponed    nothing was sent, and it waits no longer than a question may
+|       +-- NotThePlatform   something in front of the platform answered in its place
 +-- SendRefused      the platform will never accept this message; it is not sent again
+|   +-- Unchangeable     a new message can take the place of the draft to be edited
+|   +-- TooLarge         it may accept the message in smaller parts
 +-- SendDelayed      the chat accepts nothing for `retry_after` seconds
 +-- DraftGone        the draft to be edited no longer exists; send a new message
 +-- SendAmbiguous    the request was sent, but no answer came; it may have arrived
@@ -38,8 +42,40 @@ class ChannelDown(ChannelError):
     """The channel is not connected; outgoing messages wait until it is."""
 
 
+class SendPostponed(ChannelDown):
+    """Nothing was sent; the message waits, but not longer than a question may."""
+
+
+class NotThePlatform(SendPostponed):
+    """Something in front of the platform answered in its place; the request did not reach it."""
+
+
 class SendRefused(ChannelError):
-    """The platform will never accept this message."""
+    """The platform will never accept this message.
+
+    explanation  the trouble that explains it to the person, if it is known
+    closed       whether the chat takes nothing at all from the agent
+    """
+
+    def __init__(
+        self,
+        *args: object,
+        trouble: Trouble | None = None,
+        detail: str = "",
+        explanation: Trouble | None = None,
+        closed: bool = False,
+    ) -> None:
+        self.explanation = explanation
+        self.closed = closed
+        super().__init__(*args, trouble=trouble, detail=detail)
+
+
+class Unchangeable(SendRefused):
+    """The draft to be edited is there, and takes no other text; nothing was sent."""
+
+
+class TooLarge(SendRefused):
+    """The message is too large for the platform, or for something in front of it."""
 
 
 class DraftGone(ChannelError):

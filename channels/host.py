@@ -93,6 +93,9 @@ class ChannelHost(Protocol):
     def warn(self, text: str) -> None:
         """Show the operator a problem and how to fix it."""
 
+    def blocked(self, why: str) -> None:
+        """Show the operator that something answers in the platform's place, until it is ""."""
+
     def log_exception(self, event: str) -> None:
         """Log the exception that is being handled; `event` says what happened."""
 

@@ -73,10 +73,11 @@ class DiscordChannel(Channel):
             bot=Budget(0.0, settings.per_second, 1.05),
         )
         self.me = DiscordSelf("")
-        self._api = DiscordApi(settings, self.tally)
+        self._api = DiscordApi(settings, self.tally, self.way_blocked)
         self.cache = GuildCache()
-        self._sender = DiscordSender(self._api, lambda: self.me.id, self._warn_refused)
         self._interactions = Interactions(self._api, self.cache, lambda: self.host)
+        self._sender = DiscordSender(self._api, lambda: self.me.id, self._warn_refused)
+        self._sender.answer_path = self._interactions.answer_path
         self._warned: set[str] = set()
         self._limits = limits
         self._catch_up: CatchUp | None = None

@@ -7,7 +7,7 @@ that are safe to repeat. Our errors never contain the token.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from enum import IntEnum
 from math import isfinite
@@ -19,10 +19,11 @@ import orjson
 import yarl
 
 from channels.clock import Clock
-from channels.connection_troubles import NOT_SENT
+from channels.connection_troubles import NOT_SENT, Way
 from channels.discord.guild_cache import Raw
+from channels.discord.refusals import TABLE, codes_of, is_discords
 from channels.discord.settings import DiscordSettings
-from channels.discord.troubles import CONNECTION, TOKEN_REFUSED, WRONG_TOKEN
+from channels.discord.troubles import ANSWER_REFUSED, CONNECTION, TOKEN_REFUSED, WRONG_TOKEN
 from channels.errors import (
     ChannelDown,
     ChannelError,
@@ -31,9 +32,11 @@ from channels.errors import (
     SendAmbiguous,
     SendDelayed,
     SendRefused,
+    TooLarge,
 )
 from channels.pacing import UNLIMITED, Gates, OwnGate, OwnGates, SharedGate
 from channels.redirects import Redirected, refuse_redirects
+from channels.refusals import Row
 from channels.tally import Tally
 from channels.token_kinds import DISCORD, misplaced
 
@@ -68,20 +71,34 @@ class Code(IntEnum):
 
 
 class ApiRefused(SendRefused):
-    """Discord refused a request; `code` is Discord's error code, or 0 if it gave none."""
+    """Discord refused a request.
 
-    def __init__(self, status: int, code: int, reason: str, detail: str = "") -> None:
+    code    Discord's error code, or 0 if it gave none
+    row     what its codes mean for a message
+    detail  the form errors of each field, as Discord nests them
+    """
+
+    def __init__(
+        self, status: int, code: int, reason: str, detail: str = "", row: Row = TABLE.unknown
+    ) -> None:
         self.status = status
         self.code = code
-        self.detail = detail
-        super().__init__(f"Discord refused the request: {reason} ({code or status})")
+        self.row = row
+        sentence = f"Discord refused the request: {reason} ({code or status})"
+        super().__init__(sentence, detail=detail, explanation=row.trouble, closed=row.closed)
 
 
 class DiscordApi:
     """Sends the requests of one bot; `call` raises only ChannelError."""
 
-    def __init__(self, settings: DiscordSettings, tally: Tally | None = None) -> None:
+    def __init__(
+        self,
+        settings: DiscordSettings,
+        tally: Tally | None = None,
+        blocked: Callable[[str], None] | None = None,
+    ) -> None:
         self._tally = tally or Tally()
+        self._way = Way(CONNECTION, settings.base_url, blocked)
         self.token = settings.key()
         self._base = settings.base_url
         self._proxy = settings.proxy or None
@@ -152,18 +169,18 @@ class DiscordApi:
             raise CONNECTION.error(cause) from None
         except (aiohttp.ClientError, TimeoutError):
             raise SendAmbiguous("the request was sent, but no answer came") from None
-        if status == 401 and as_bot:
+        if status == 401 and as_bot and is_discords(_reason(content)):
             raise await self._unauthorized()
         if route == OWN_ROUTE and status == 200 and self._gates is not None:
             self._gates.refuse(self.token, refused=False)
-        return self._read(status, content, retry_after)
+        return self._read(route, status, content, retry_after)
 
     async def _unauthorized(self) -> ChannelError:
         """Check the token once more after a 401, which may be an accident; return the error."""
         url, headers = f"{self._base}{OWN_PATH}", {"Authorization": f"Bot {self.token}"}
         try:
             async with self._request("GET", url, headers) as response:
-                known = response.status != 401
+                known = response.status != 401 or not is_discords(_reason(await response.read()))
         except (aiohttp.ClientError, TimeoutError):
             known = True
         if known:
@@ -268,9 +285,11 @@ class DiscordApi:
         if len(self._limited) > MAX_LIMITED_ROUTES:
             self._limited = {name: until for name, until in self._limited.items() if until > now}
 
-    def _read(self, status: int, body: bytes, retry_after: str) -> Any:
+    def _read(self, route: str, status: int, body: bytes, retry_after: str) -> Any:
         if 200 <= status < 300:
-            return _answer(body)
+            found = _answer(body)
+            self._way.clear(route)
+            return found
         reason = _reason(body)
         if status == 429:  # a 429 from Cloudflare has no JSON, only this header
             self._tally.rate_limits += 1
@@ -282,10 +301,15 @@ class DiscordApi:
             raise ChannelDown(trouble=CONNECTION.unreachable, detail="it answered with 503")
         if status >= 500:  # the request may have been carried out nevertheless
             raise SendAmbiguous(f"the server answered with {status}")
-        code = reason.get("code")
+        if status == 413:  # its page may be that of a proxy, whose limit is smaller
+            raise TooLarge("the request is too large (413)", explanation=ANSWER_REFUSED)
+        if not is_discords(reason):
+            raise self._way.blocked(status, route)
+        self._way.clear(route)
         words = str(reason.get("message") or "no reason given")[:200]
         detail = str(reason.get("errors") or "")
-        raise ApiRefused(status, code if isinstance(code, int) else 0, words, detail)
+        row = TABLE.of(*codes_of(reason))
+        raise ApiRefused(status, reason["code"], words, detail, row)
 
 
 def _session(connector: aiohttp.TCPConnector) -> aiohttp.ClientSession:

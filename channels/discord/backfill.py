@@ -164,12 +164,12 @@ class Backfill:
                 found = await self._api.ask(path, query)
             except SendDelayed as later:
                 await self._host.clock.sleep(later.retry_after)
-            except ApiRefused as refused:
-                self._answered = True
-                if refused.code not in CLOSED:
-                    self._host.log_exception("discord.channel_not_read")
-                return None
-            except ChannelDown:
+            except (ApiRefused, ChannelDown) as error:
+                if isinstance(error, ApiRefused) and error.row.send != "wait":
+                    self._answered = True
+                    if error.code not in CLOSED:
+                        self._host.log_exception("discord.channel_not_read")
+                    return None
                 if (wait := next(waits, None)) is None:
                     await self._leave_for_later(chat)
                     return None

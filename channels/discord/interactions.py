@@ -8,15 +8,16 @@ one person sees, and another process may send them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
-from channels.discord.api import DiscordApi
+from channels.discord.api import ApiRefused, DiscordApi
+from channels.discord.bodies import NO_PREVIEW, NOBODY
 from channels.discord.format import pieces
 from channels.discord.guild_cache import GuildCache
-from channels.discord.outbound import NO_PREVIEW, NOBODY, NOTE_SECONDS, note_of
+from channels.discord.outbound import NOTE_SECONDS, note_of
 from channels.discord.slash_commands import (
     COMMAND_USED,
     EPHEMERAL,
@@ -27,6 +28,7 @@ from channels.discord.slash_commands import (
 from channels.errors import ChannelDown, ChannelError, SendRefused
 from channels.host import FullHost
 from channels.message import InboundMessage
+from channels.refusals import Forms
 
 NOTE: Final = 4  # type of a response: a message in the chat
 SEEN: Final = 6  # type of a response to a press: none that people see
@@ -65,7 +67,12 @@ class Interactions:
             raise SendRefused("the press was answered too long ago")
         path = f"/webhooks/{self.application}/{known['token']}"
         for piece in pieces(text):
-            await self._api.call("POST", path, _text(piece, EPHEMERAL), as_bot=False)
+            await self._send(path, _text(piece, EPHEMERAL))
+
+    async def answer_path(self, interaction: str) -> str:
+        """Return where the answer to a command can be sent by its token, or "" once it is old."""
+        known = await self._host().facts.fetch(token_of(interaction))
+        return f"/webhooks/{self.application}/{known['token']}" if known else ""
 
     async def _accept(
         self, message: InboundMessage, name: str, known: dict[str, Any], seconds: float
@@ -101,6 +108,9 @@ class Interactions:
             content, flags = command_note(data)
             try:
                 note = {"id": None, "posted": False}
+                if not flags & EPHEMERAL:  # where the bot may not write, it answers by the token
+                    token = {"token": str(data["token"])}
+                    await facts.store({token_of(message.message_id): token}, TOKEN_SECONDS)
                 await self._accept(message, name, note, NOTE_SECONDS)
             except ChannelDown:
                 content, flags = NOT_NOW, EPHEMERAL
@@ -114,9 +124,32 @@ class Interactions:
 
     async def _respond(self, data: dict[str, Any], answer: dict[str, Any]) -> Any:
         path = f"/interactions/{int(data['id'])}/{data['token']}/callback"
-        query = {"with_response": "true"}
-        return await self._api.call("POST", path, answer, query=query, as_bot=False)
+        return await self._send(path, answer, {"with_response": "true"})
+
+    async def _send(
+        self, path: str, body: dict[str, Any], query: Mapping[str, str] | None = None
+    ) -> Any:
+        forms = Forms("interaction")
+        while True:
+            try:
+                return await self._api.call("POST", path, body, query=query, as_bot=False)
+            except ApiRefused as refused:
+                if forms.after(refused, ("bare",)) != "bare":
+                    raise
+                body = _bare(body)
+
+
+def _bare(body: dict[str, Any]) -> dict[str, Any]:
+    if "data" in body:
+        return {**body, "data": _bare(body["data"])}
+    flags = {"flags": body["flags"] & EPHEMERAL} if "flags" in body else {}
+    return {name: body[name] for name in ("type", "content") if name in body} | flags
 
 
 def _text(content: str, flags: int = 0) -> dict[str, Any]:
     return {"content": content, "allowed_mentions": NOBODY, "flags": flags | NO_PREVIEW}
+
+
+def token_of(interaction: str) -> str:
+    """Return the name of the fact that holds the token of a command."""
+    return f"token/{interaction}"

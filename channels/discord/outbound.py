@@ -8,28 +8,33 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any, Final
 
-from discord.flags import MessageFlags
-from discord.mentions import AllowedMentions
 from discord.utils import parse_time, time_snowflake
 
 from channels.apart import apart
 from channels.clock import SystemClock
 from channels.discord.api import ANSWER_SECONDS, ApiRefused, Code, DiscordApi
+from channels.discord.bodies import PostPlace, bare_content, content_of, nonce_fields
 from channels.discord.format import LIMIT, render, render_partial
 from channels.discord.guild_cache import Raw
 from channels.draft import DraftReference
-from channels.errors import DraftGone, SendRefused
+from channels.errors import (
+    ChannelError,
+    DraftGone,
+    SendPostponed,
+    SendRefused,
+    TooLarge,
+    Unchangeable,
+)
 from channels.facts import Facts, OwnFacts
 from channels.markdown.render import is_visible
 from channels.message import Button, InboundMessage, OutboundMessage, Receipt
+from channels.refusals import Forms, Step
 
-NOBODY: Final = {**AllowedMentions.none().to_dict(), "replied_user": False}
-NO_PREVIEW: Final = MessageFlags(suppress_embeds=True).value
 EDIT_SECONDS: Final = 8.0
 """Maximum duration of an edit of partial text, in seconds: the answer waits for it."""
 
@@ -47,17 +52,17 @@ NOTE_POST_SECONDS: Final = 15.0  # how long the answer waits for it
 RESEND: Final = "/again"
 """Suffix added to an answer's key after somebody deleted the answer's draft."""
 
-GONE: Final = (Code.UNKNOWN_MESSAGE, Code.UNKNOWN_CHANNEL, Code.NOT_AUTHOR)
-"""Why a message cannot be edited, so that its text is posted; another bot's has NOT_AUTHOR."""
-
-MAX_LABEL: Final = 80
-MAX_IN_ROW: Final = 5
 EMPTY: Final = "(an answer without visible text)"
 _LETTERS: Final = re.compile(r"[\W_]+")
 
 
 class DiscordSender:
-    """Posts messages; `me` returns the bot's id, `warn` reports a refusal to the operator."""
+    """Posts messages.
+
+    me           returns the bot's id
+    warn         reports a refusal to the operator
+    answer_path  returns where a command's answer can be sent by its token, or ""
+    """
 
     def __init__(
         self, api: DiscordApi, me: Callable[[], str], warn: Callable[[str, ApiRefused], None]
@@ -65,6 +70,7 @@ class DiscordSender:
         self._api = api
         self._me = me
         self._warn = warn
+        self.answer_path: Callable[[str], Awaitable[str]] = _no_path
         self.facts: Facts = OwnFacts(SystemClock())
         self._posted_nonces: dict[str, str] = {}
         self._deleted_drafts: dict[str, str] = {}
@@ -80,7 +86,7 @@ class DiscordSender:
         text = _visible(await apart(render, message.text), message.text)
         try:
             if message.edits:
-                return [Receipt(await self._finish(message, message.edits, text))]
+                return [await self._become(message, message.edits, text)]
             if message.idem not in self._deleted_drafts:
                 nonce = nonce_of(message.idem) if message.idem else None
                 return [Receipt(await self._put(message, text, nonce))]
@@ -102,30 +108,55 @@ class DiscordSender:
         return await self._edit(channel_id, str(sent["id"]), text, buttons=message.buttons)
 
     async def post(self, message: OutboundMessage, text: str, nonce: str | None) -> Raw:
-        """Post a message; a thread or a question that no longer exists is left out."""
-        channel_id, reply_to = _channel_id(message), await self._question(message.reply_to)
-        reopened = False
+        """Post a message, in another form or place if Discord refuses the first one."""
+        place = PostPlace(_channel_id(message), await self._question(message.reply_to))
+        content, forms = content_of(text, message.buttons), Forms("send")
         if nonce is not None:
             remember(self._posted_nonces, nonce, "")
-        for _attempt in range(4):  # each fix below is tried once
-            body, path = (
-                _body(message, text, channel_id, reply_to, nonce),
-                f"/channels/{channel_id}/messages",
-            )
+        while True:
+            body = content | place.reply | nonce_fields(nonce)
             try:
+                path = f"/channels/{place.channel_id}/messages"
                 return _message(await self._api.call("POST", path, body))
             except ApiRefused as refused:
-                if refused.code == Code.ARCHIVED and not reopened:
-                    reopened = True
-                    await self._reopen(channel_id, refused)
-                elif refused.code == Code.UNKNOWN_CHANNEL and channel_id != message.chat_id:
-                    channel_id, reply_to = message.chat_id, None
-                elif reply_to and _is_about_reply(refused):
-                    reply_to = None
-                else:
-                    self._warn_if_forbidden(channel_id, refused)
-                    raise
-        raise SendRefused("neither the thread nor the question exists any more")
+                match forms.after(refused, place.ways_out(message)):
+                    case "reopened":
+                        await self._reopen(place.channel_id, refused)
+                    case "chat":
+                        place = PostPlace(message.chat_id, None)
+                    case "unreplied":
+                        place = PostPlace(place.channel_id, None)
+                    case "bare":
+                        place = PostPlace(place.channel_id, None)
+                        content = bare_content(text, message.buttons)
+                    case "token":
+                        return await self._by_token(message, text, refused)
+                    case step:
+                        raise self._ended(step, place.channel_id, refused) from refused
+
+    async def _by_token(self, message: OutboundMessage, text: str, why: ApiRefused) -> Raw:
+        """Send an answer to a command by the token of the command, or raise why it is needed."""
+        path = await self.answer_path(message.reply_to or "")
+        if not path:
+            raise self._ended("give_up", _channel_id(message), why) from why
+        query = {"wait": "true"}
+        body = content_of(text, message.buttons)
+        try:
+            return _message(await self._api.call("POST", path, body, query=query, as_bot=False))
+        except ApiRefused:
+            raise self._ended("give_up", _channel_id(message), why) from why
+
+    def _ended(self, step: Step, channel_id: str, refused: ApiRefused) -> ChannelError:
+        """Return the error that a refusal ends in, once no other form is left."""
+        if step == "wait":
+            return SendPostponed(str(refused))
+        if step == "parts":
+            return TooLarge(str(refused), explanation=refused.explanation)
+        if step == "gone":
+            return DraftGone(str(refused))
+        if refused.code in (Code.MISSING_ACCESS, Code.MISSING_PERMISSION):
+            self._warn(channel_id, refused)
+        return refused
 
     async def show(self, message: InboundMessage, reference: DraftReference, text: str) -> str:
         shown = await apart(render_partial, text)
@@ -181,6 +212,20 @@ class DiscordSender:
             )
         return note["id"] if note is not None and note["id"] else reply_to
 
+    async def _become(self, message: OutboundMessage, draft: str, text: str) -> Receipt:
+        """Edit a draft into the answer; one that takes no edit is replaced, then deleted."""
+        try:
+            return Receipt(await self._finish(message, draft, text))
+        except Unchangeable:
+            nonce = nonce_of(message.idem + RESEND) if message.idem else None
+            posted = await self._put(message, text, nonce)
+        except ApiRefused as refused:
+            if refused.row.edit != "token":
+                raise
+            posted = str((await self._by_token(message, text, refused))["id"])
+        await self.delete(_channel_id(message), draft)
+        return Receipt(posted)
+
     async def _finish(self, message: OutboundMessage, message_id: str, text: str) -> str:
         return await self._edit(_channel_id(message), message_id, text, buttons=message.buttons)
 
@@ -192,21 +237,26 @@ class DiscordSender:
         seconds: float = ANSWER_SECONDS,
         buttons: Sequence[Button] = (),
     ) -> str:
-        """Edit one of our messages; raises DraftGone if there is none of ours, or no thread."""
-        path = f"/channels/{channel_id}/messages/{message_id}"
-        body = _content(text, buttons)
-        for reopened in (False, True):
+        """Edit one of our messages; raises DraftGone if there is none of ours, or no thread.
+
+        Raises Unchangeable if it is there and takes no other text.
+        """
+        path, body = f"/channels/{channel_id}/messages/{message_id}", content_of(text, buttons)
+        forms = Forms("edit")
+        while True:
             try:
                 await self._api.call("PATCH", path, body, seconds=seconds)
-                break
+                return message_id
             except ApiRefused as refused:
-                if refused.code in GONE:
-                    raise DraftGone(str(refused)) from refused
-                if refused.code != Code.ARCHIVED or reopened:
-                    self._warn_if_forbidden(channel_id, refused)
-                    raise
-                await self._reopen(channel_id, refused)
-        return message_id
+                match forms.after(refused, ("reopened", "bare", "parts", "token")):
+                    case "reopened":
+                        await self._reopen(channel_id, refused)
+                    case "bare":
+                        body = bare_content(text, buttons)
+                    case "new":
+                        raise Unchangeable(str(refused)) from refused
+                    case step:
+                        raise self._ended(step, channel_id, refused) from refused
 
     async def _reopen(self, channel_id: str, why: ApiRefused) -> None:
         """Reopen a thread; if Discord refuses, as for a locked thread, raise `why`."""
@@ -244,9 +294,10 @@ class DiscordSender:
             after = int(page[-1]["id"])
         return found
 
-    def _warn_if_forbidden(self, channel_id: str, refused: ApiRefused) -> None:
-        if refused.code in (Code.MISSING_ACCESS, Code.MISSING_PERMISSION):
-            self._warn(channel_id, refused)
+
+async def _no_path(interaction: str) -> str:
+    del interaction
+    return ""
 
 
 def remember(known: dict[str, str], key: str, value: str) -> None:
@@ -270,48 +321,10 @@ def _channel_id(message: OutboundMessage) -> str:
     return message.thread_id or message.chat_id
 
 
-def _content(text: str, buttons: Sequence[Button]) -> dict[str, Any]:
-    return {
-        "content": text,
-        "allowed_mentions": NOBODY,
-        "flags": NO_PREVIEW,
-        "components": _rows(buttons),
-    }
-
-
-def _rows(buttons: Sequence[Button]) -> list[dict[str, Any]]:
-    shown = [
-        {"type": 2, "style": 2, "label": one.label[:MAX_LABEL], "custom_id": one.token}
-        for one in buttons
-    ]
-    rows = [shown[at : at + MAX_IN_ROW] for at in range(0, len(shown), MAX_IN_ROW)]
-    return [{"type": 1, "components": row} for row in rows]
-
-
-def _body(
-    message: OutboundMessage, text: str, channel_id: str, reply_to: str | None, nonce: str | None
-) -> dict[str, Any]:
-    body = _content(text, message.buttons)
-    if nonce is not None:
-        body |= {"nonce": nonce, "enforce_nonce": True}
-    if reply_to and reply_to.isdigit():
-        body["message_reference"] = {
-            "message_id": reply_to,
-            "channel_id": channel_id,
-            "fail_if_not_exists": False,  # the question may have been deleted
-        }
-    return body
-
-
 def _message(answer: Any) -> Raw:
     if not isinstance(answer, Mapping) or "id" not in answer:
         raise SendRefused("Discord's answer has no message id")
     return answer
-
-
-def _is_about_reply(refused: ApiRefused) -> bool:
-    is_invalid = refused.code == Code.INVALID_FORM and "message_reference" in refused.detail
-    return is_invalid or refused.code == Code.NO_HISTORY
 
 
 def _since(message: OutboundMessage) -> int:
@@ -333,6 +346,8 @@ def _same(sent: Raw, text: str) -> bool:
 
 def _is_whole(sent: Raw, text: str, message: OutboundMessage) -> bool:
     """Return whether a message has the text, and buttons if it should have some."""
+    if message.buttons and _same(sent, bare_content(text, message.buttons)["content"]):
+        return True
     return _same(sent, text) and bool(sent.get("components")) == bool(message.buttons)
 
 

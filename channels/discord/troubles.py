@@ -69,6 +69,38 @@ NO_PERMISSION: Final = Trouble(
     "Open the server's or the channel's settings, then Permissions, and give the bot's role what is"
     " missing, or open the invite link once more.",
 )
+ANSWER_REFUSED: Final = Trouble(
+    "discord.answer_refused",
+    "Discord refused the bot's answer.",
+    "Discord does not accept it in any form that the bot knows.",
+    "Ask again, perhaps for a shorter answer. If it happens again, report it with the reason that"
+    " the log has under `delivery.given_up`.",
+)
+BLOCKED_BY_RULE: Final = Trouble(
+    "discord.blocked_by_rule",
+    "A rule of this server blocked the bot's answer.",
+    "AutoMod refuses words or links in it.",
+    "Ask in other words, or ask an administrator to exempt the bot's role (Server Settings, Safety"
+    " Setup, AutoMod).",
+)
+NO_PRIVATE_CHAT: Final = Trouble(
+    "discord.no_private_chat",
+    "The bot may not write to this person.",
+    "The person takes no direct messages from members of the server, or has blocked the bot.",
+    "Allow direct messages in the server's privacy settings, or ask in a channel.",
+)
+PLACE_GONE: Final = Trouble(
+    "discord.place_gone",
+    "The channel of the question is gone.",
+    "It was deleted, or the bot was removed from the server.",
+    "Ask in another channel, or add the bot again with its invite link.",
+)
+THREAD_LOCKED: Final = Trouble(
+    "discord.thread_locked",
+    "The bot may not answer in this thread.",
+    "It is locked or archived.",
+    "Have a moderator unlock it, or ask in the channel.",
+)
 CODE_GRANT: Final = Trouble(
     "discord.code_grant",
     'The invite link answers "Integration requires code grant".',
@@ -119,8 +151,14 @@ TROUBLES: Final = (
     CONNECTION.redirected,
     CONNECTION.tls,
     CONNECTION.limited,
+    CONNECTION.not_the_platform,
     NO_SERVER,
     NO_PERMISSION,
+    ANSWER_REFUSED,
+    BLOCKED_BY_RULE,
+    NO_PRIVATE_CHAT,
+    PLACE_GONE,
+    THREAD_LOCKED,
     CODE_GRANT,
     PRIVATE_BOT,
     COMMANDS_ELSEWHERE,

@@ -15,22 +15,23 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from channels.connection_troubles import NOT_SENT
+from channels.connection_troubles import NOT_SENT, Way
 from channels.errors import (
     ChannelDown,
     ChannelError,
     ChannelUnfit,
-    DraftGone,
     MediaRefused,
     SendAmbiguous,
     SendDelayed,
     SendRefused,
+    TooLarge,
 )
 from channels.pacing import Priority
 from channels.redirects import Redirected, refuse_redirects
 from channels.slack.api_methods import APP_METHODS, METHODS, Method, RateLimits, scopes
+from channels.slack.refusals import TABLE
 from channels.slack.settings import SlackSettings
-from channels.slack.troubles import APP_REFUSED, BOT_REFUSED, CONNECTION, NO_SCOPE
+from channels.slack.troubles import ANSWER_REFUSED, APP_REFUSED, BOT_REFUSED, CONNECTION, NO_SCOPE
 from channels.tally import Tally
 
 CONNECT_SECONDS: Final = 10.0
@@ -49,9 +50,6 @@ NO_TOKEN: Final = frozenset(("invalid_auth", "not_authed", "token_expired", "tok
 WRONG_KIND: Final = "not_allowed_token_type"
 """Means a wrong token only for methods of the app itself: they need an app-level token."""
 
-GONE: Final = frozenset(
-    ("cant_update_message", "edit_window_closed", "message_not_found", "message_not_owned_by_app")
-)
 SERVER_TROUBLE: Final = frozenset(
     {"fatal_error", "internal_error", "request_timeout", "service_unavailable", "team_added_to_org"}
 )
@@ -71,11 +69,13 @@ WHO_AM_I: Final = "auth.test"
 
 
 class Refused(SendRefused):
-    """Slack refused a request; `code` is Slack's error code."""
+    """Slack refused a request; `code` is Slack's error code, `row` what it means for a message."""
 
     def __init__(self, code: str, sentence: str = "") -> None:
         self.code = code
-        super().__init__(f"{sentence} ({code})" if sentence else f"Slack refused it: {code}")
+        self.row = row = TABLE.of(code)
+        words = f"{sentence} ({code})" if sentence else f"Slack refused it: {code}"
+        super().__init__(words, explanation=row.trouble, closed=row.closed)
 
 
 class TokenRefused(ChannelUnfit):
@@ -121,11 +121,23 @@ class ApiSessions:
             await self._old.pop(0).close()
 
 
+class _Client(AsyncWebClient):
+    """The SDK's client, which follows no redirect, and keeps the status of any answer."""
+
+    async def _request(
+        self, *, http_verb: str, api_url: str, req_args: dict[str, Any]
+    ) -> dict[str, Any]:
+        here = {**req_args, "allow_redirects": False}  # what is sent is for Slack's host only
+        found = await super()._request(http_verb=http_verb, api_url=api_url, req_args=here)
+        return found if isinstance(found["data"], dict) else {**found, "data": {}}
+
+
 class SlackApi:
     """The Web API with one token; `call` raises only our own errors.
 
     granted  the scopes of the token, as the last answer named them
     date     the `Date` header of the last answer
+    way      whether something else answers in Slack's place
 
     `warn` is called with sentences for the operator; `unfit` is called if the token is invalid.
     """
@@ -140,6 +152,7 @@ class SlackApi:
         unfit: Callable[[], None] = lambda: None,
     ) -> None:
         self._token = token
+        self.way = Way(CONNECTION, settings.base_url)
         self._sessions = sessions
         self._warn = warn
         self._unfit = unfit
@@ -147,9 +160,7 @@ class SlackApi:
         self.limits = limits
         self.granted: frozenset[str] = frozenset()
         self.date = ""
-        self.client = AsyncWebClient(
-            token, base_url=settings.base_url, logger=QUIET, retry_handlers=[]
-        )
+        self.client = _Client(token, base_url=settings.base_url, logger=QUIET, retry_handlers=[])
         self.client.proxy = sessions.proxy  # else the SDK takes one from the environment
 
     async def call(
@@ -163,20 +174,20 @@ class SlackApi:
         given = {name: value for name, value in params.items() if value is not None}
         known = METHODS.get(method) or APP_METHODS[method]
         self.client.session = self._sessions.session
+        route = f"{method} {given.get('channel', '')}"
         try:
             if known.reads:
                 found = await self.client.api_call(method, http_verb="GET", params=given)
             else:
                 found = await self.client.api_call(method, json=given)
         except SlackApiError as cause:
-            refused = self._refused(method, cause, known)
+            refused = self._refused(route, method, cause, known)
             if isinstance(refused, TokenRefused):
                 refused = await self._confirmed(method, refused)
             raise refused from None
         except (aiohttp.ClientError, TimeoutError, OSError) as cause:
             raise _lost(cause, reads=known.reads) from None
-        except (AttributeError, ValueError):  # how the SDK reports an answer that is not JSON
-            raise _unread(reads=known.reads) from None
+        self.way.clear(route)
         if method == WHO_AM_I:
             self.limits.made_by.refuse(self._token, refused=False)
         self.granted = _granted(found.headers) or self.granted
@@ -213,25 +224,32 @@ class SlackApi:
             raise ChannelDown(f"the file could not be fetched ({type(cause).__name__})") from None
         return bytes(found)
 
-    def _refused(self, method: str, cause: SlackApiError, known: Method) -> ChannelError:
+    def _refused(
+        self, route: str, method: str, cause: SlackApiError, known: Method
+    ) -> ChannelError:
         response = cause.response
         status = int(getattr(response, "status_code", 0) or getattr(response, "status", 0) or 0)
         data = getattr(response, "data", None)
         data = data if isinstance(data, Mapping) else {}
-        code = str(data.get("error") or "")
+        code = str(data.get("error") or "") if data.get("ok") is False else ""
         if status == 429 or code in ("ratelimited", "rate_limited"):
             seconds = _seconds(getattr(response, "headers", None) or {})
             self._sessions.tally.rate_limits += 1
             if known.tier:  # otherwise the limit is for the channel, not the method
                 self.limits.close(method, seconds)
             return SendDelayed(seconds)
+        if status == 413:
+            return TooLarge("the request is too large (413)", explanation=ANSWER_REFUSED)
+        if 300 <= status < 500 and not code:  # Slack has a code for everything that it refuses
+            return self.way.blocked(status, route)
         if status >= 500 or not code or code in SERVER_TROUBLE:
             return _unread(reads=known.reads)
+        self.way.clear(route)
         if code in NO_TOKEN or (code == WRONG_KIND and method in APP_METHODS):
             return TokenRefused(trouble=BOT_REFUSED if method in METHODS else APP_REFUSED)
         if code == "missing_scope":
             return self._scope_missing(data)
-        return DraftGone(code) if code in GONE else Refused(code, SENTENCES.get(code, ""))
+        return Refused(code, SENTENCES.get(code, ""))
 
     async def _confirmed(self, method: str, refused: TokenRefused) -> ChannelError:
         # Slack may reject a valid token by mistake, so `auth.test` decides.

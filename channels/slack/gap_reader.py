@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -17,6 +16,7 @@ from typing import Final
 from channels.errors import ChannelDown, SendRefused
 from channels.host import ChatReading, Cursors, FullHost
 from channels.message import InboundMessage
+from channels.slack.api import Refused
 from channels.slack.event_fields import TS, Raw, SlackSelf
 from channels.slack.history import MAX_PAGES, MESSAGES, REPLIES, History, ts_at
 from channels.slack.inbound import edit_of, of_event
@@ -168,8 +168,11 @@ class GapReader:
             if not (waits or await self._history.allows(workspace, REPLIES)):
                 break
             waits = False
-            with suppress(SendRefused):  # the thread no longer exists
+            try:
                 one.raws += await self._messages(workspace, one, one.threads[0])
+            except Refused as refused:
+                if not is_gone(refused):
+                    raise
             one.thread = one.threads.popleft()
 
     async def _begin(self, workspace: Workspace, one: _Conversation) -> deque[str]:
@@ -217,6 +220,11 @@ class GapReader:
                 continue
             found += [message for message in read if message is not None]
         return found
+
+
+def is_gone(refused: Refused) -> bool:
+    """Return whether a refusal to read a thread means that there is none any more."""
+    return refused.row.send == "unreplied" or refused.row.edit == "gone"
 
 
 def _rest(one: _Conversation, overlap: timedelta) -> list[_Conversation]:

@@ -152,7 +152,9 @@ class Installations:
             (lambda: self._sink.token_revoked(BOT_REFUSED.sentence())) if is_own else (lambda: None)
         )
         limits = RateLimits(self._host.clock, self._host.gates, account)
-        return SlackApi(token, self._settings, self._sessions, limits, self._host.warn, unfit)
+        made = SlackApi(token, self._settings, self._sessions, limits, self._host.warn, unfit)
+        made.way.tell = self._host.blocked
+        return made
 
     async def _try_to_join(self, one: Installed) -> bool:
         """Try to join a workspace; return False if another attempt is needed."""

@@ -11,24 +11,35 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from channels.apart import apart
+from channels.commands import with_choices
 from channels.draft import DraftReference
-from channels.errors import DraftGone, SendAmbiguous, SendDelayed, SendRefused
+from channels.errors import (
+    ChannelError,
+    DraftGone,
+    SendAmbiguous,
+    SendDelayed,
+    SendPostponed,
+    SendRefused,
+    TooLarge,
+    Unchangeable,
+)
 from channels.markdown.autoclose import close_open_marks
 from channels.markdown.render import is_visible
 from channels.message import Button, InboundMessage, OutboundMessage, Receipt
 from channels.pacing import Priority
+from channels.parts import SMALLEST
+from channels.refusals import Forms, Step
 from channels.slack.api import Refused
 from channels.slack.format import MAX_EDIT, begun, blocks, plain, plain_blocks, render, settled
 from channels.slack.history import History, HistoryMatch
-from channels.slack.streams import ABSENT, OVER, StreamOver, Streams, stop
+from channels.slack.streams import StreamOver, Streams, stop
 from channels.slack.threads import metadata, named, thread_for, thread_of
 from channels.slack.workspaces import Workspace, Workspaces
 
-NO_THREAD: Final = frozenset(("thread_not_found", "cannot_reply_to_message", "invalid_thread_ts"))
-NO_BLOCKS: Final = frozenset(("invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"))
-NO_MARKDOWN: Final = frozenset(("no_text", "invalid_arguments", "markdown_text_conflict"))
-STILL_STREAMING: Final = frozenset(("streaming_state_conflict",))
 MAX_NEW: Final = 5_000
+AS_WRITTEN: Final = 0  # the form of a message: with Markdown, or in blocks with its buttons
+PLAIN: Final = 1  # without formatting
+BARE: Final = 2  # the text alone
 
 
 class SenderSink(Protocol):  # implemented by the channel
@@ -81,8 +92,7 @@ class SlackSender:
                 return found
         workspace, content = self._workspaces.of(message.account), await _whole(message)
         if message.edits:
-            ts = message.edits
-            await self._become(workspace, message, ts, content)
+            ts = await self._become(workspace, message, message.edits, content)
         else:
             ts = await self._put(workspace, message.chat_id, thread_of(message), content)
         self._last = (workspace, message.chat_id, ts, content)
@@ -151,8 +161,7 @@ class SlackSender:
     async def delete(self, message: InboundMessage, ts: str) -> None:
         self._streams.forget(message.ext_id)
         workspace = self._workspaces.of(message.account)
-        with suppress(SendRefused, DraftGone):  # it is gone, or it cannot be deleted and stays
-            await workspace.api.call("chat.delete", channel=message.chat_id, ts=ts)
+        await self._remove(workspace, message.chat_id, ts)
 
     async def _begin(self, message: InboundMessage, content: _Content, drawn: str) -> str | None:
         workspace = self._workspaces.of(message.account)
@@ -191,32 +200,50 @@ class SlackSender:
 
     async def _become(
         self, workspace: Workspace, message: OutboundMessage, ts: str, content: _Content
-    ) -> None:
+    ) -> str:
+        """Turn a draft into the answer; return the timestamp of what has the whole of it."""
         is_whole = message.answers is not None and await self._streams.finish(
             message.answers, ts, content.text, content.metadata
         )
         if is_whole:
             self._sink.sent(workspace, message.chat_id, "stream")
-        if content.buttons or not is_whole:
+        if not content.buttons and is_whole:
+            return ts
+        try:
             await self._edit(workspace, message.chat_id, ts, content)
+        except Unchangeable:
+            found = await self._find(workspace, message)  # an earlier attempt may have got so far
+            if found is not None and found.whole and found.ts != ts:
+                posted = found.ts
+            else:
+                posted = await self._put(workspace, message.chat_id, thread_of(message), content)
+            await self._remove(workspace, message.chat_id, ts)
+            return posted
+        return ts
 
     async def _put(
         self, workspace: Workspace, chat_id: str, thread: str | None, content: _Content
     ) -> str:
-        """Post into a thread, or into the channel if the thread is gone; return the timestamp."""
+        """Post into a thread, or into the channel if the thread takes it not; return the ts."""
         post = {"channel": chat_id, "unfurl_links": False, "unfurl_media": False}
-        for _try in range(2):
-            given = {**post, "thread_ts": thread}
+        forms, form = Forms("send"), AS_WRITTEN
+        while True:
             try:
-                found = await _write(workspace, "chat.postMessage", content, **given)
+                given = {**post, "thread_ts": thread}
+                found = await _write(workspace, "chat.postMessage", content, form, **given)
             except Refused as refused:
-                if thread is None or refused.code not in NO_THREAD:
-                    raise
-                thread = None
+                match forms.after(refused, _ways_out(form, content, in_thread=bool(thread))):
+                    case "unreplied":
+                        thread = None
+                    case "plain":
+                        form = PLAIN
+                    case "bare":
+                        form = BARE
+                    case step:
+                        raise _ended(step, refused) from refused
                 continue
             self._sink.sent(workspace, chat_id, "post")
             return str(found.get("ts") or "")
-        raise SendRefused("Slack accepts it neither in the thread nor in the channel")
 
     async def _edit(
         self,
@@ -226,20 +253,32 @@ class SlackSender:
         content: _Content,
         priority: Priority = Priority.FINAL,
     ) -> None:
+        """Edit a message; raises DraftGone without one, and Unchangeable if it takes no text."""
         edit = {"channel": chat_id, "ts": ts, "priority": priority}
-        for is_first in (True, False):
+        forms, form, is_over = Forms("edit"), AS_WRITTEN, False
+        while True:
             try:
-                await _write(workspace, "chat.update", content, **edit)
+                await _write(workspace, "chat.update", content, form, **edit)
             except Refused as refused:
-                if refused.code not in STILL_STREAMING:
-                    raise
-                if not is_first:  # this lasts a few minutes at most, then the stream is too old
-                    why = "Slack contradicts itself on whether the stream is over"
-                    raise SendAmbiguous(why) from None
-                await _end_stream(workspace, chat_id, ts)
+                match forms.after(refused, _ways_out(form, content)):
+                    case "unstreamed" if not is_over:
+                        is_over = True
+                        await _end_stream(workspace, chat_id, ts)
+                    case "plain":
+                        form = PLAIN
+                    case "bare":
+                        form = BARE
+                    case "unstreamed" | "new":
+                        raise Unchangeable(str(refused)) from refused
+                    case step:
+                        raise _ended(step, refused) from refused
                 continue
             self._sink.sent(workspace, chat_id, "edit")
             return
+
+    async def _remove(self, workspace: Workspace, chat_id: str, ts: str) -> None:
+        with suppress(SendRefused):  # it is gone, or it cannot be deleted and stays
+            await workspace.api.call("chat.delete", channel=chat_id, ts=ts)
 
     async def _may_have_begun(self, message: OutboundMessage) -> bool:
         # There may be an earlier attempt, or its draft, after a crash or a lost answer.
@@ -277,37 +316,50 @@ def _closed(text: str) -> str:
     return render(close_open_marks(text))
 
 
-async def _write(workspace: Workspace, method: str, content: _Content, **given: Any) -> Any:
-    given["metadata"] = content.metadata
-    if content.buttons is not None:
-        return await _write_blocks(workspace, method, content, given)
-    try:
-        return await workspace.api.call(method, markdown_text=content.text, **given)
-    except Refused as refused:
-        if refused.code not in NO_MARKDOWN:  # some servers accept no Markdown
-            raise
-    return await workspace.api.call(method, text=plain(content.text), **given)
-
-
-async def _write_blocks(
-    workspace: Workspace, method: str, content: _Content, given: dict[str, Any]
+async def _write(
+    workspace: Workspace, method: str, content: _Content, form: int, **given: Any
 ) -> Any:
-    buttons = content.buttons or ()
+    if form != BARE:
+        given["metadata"] = content.metadata
+    return await workspace.api.call(method, **_said(method, content, form), **given)
+
+
+def _said(method: str, content: _Content, form: int) -> dict[str, Any]:
+    """Return the parameters that say something; some servers accept no Markdown."""
+    buttons = content.buttons
+    if form == BARE:
+        return {"text": plain(with_choices(content.text, buttons or ()))}
+    if buttons is None:
+        if form == AS_WRITTEN:
+            return {"markdown_text": content.text}
+        return {"text": plain(content.text)}
     # The text beside the blocks is what notifications show, and what search finds.
     text = plain(content.text)[: MAX_EDIT if method == "chat.update" else None]
-    try:
-        shown = blocks(content.text, buttons)
-        return await workspace.api.call(method, text=text, blocks=shown, **given)
-    except Refused as refused:
-        if refused.code not in NO_BLOCKS:
-            raise
-    shown = plain_blocks(content.text, buttons)
-    return await workspace.api.call(method, text=text, blocks=shown, **given)
+    drawn = blocks if form == AS_WRITTEN else plain_blocks
+    return {"text": text, "blocks": drawn(content.text, buttons)}
+
+
+def _ways_out(form: int, content: _Content, *, in_thread: bool = False) -> set[Step]:
+    """Return the other forms that a message can take."""
+    ways: set[Step] = {"bare"}
+    if form == AS_WRITTEN:
+        ways.add("plain")
+    if len(content.text) >= SMALLEST:
+        ways.add("parts")
+    if in_thread:
+        ways.add("unreplied")
+    return ways
+
+
+def _ended(step: Step, refused: Refused) -> ChannelError:
+    """Return the error that a refusal ends in, once no other form is left."""
+    if step == "wait":
+        return SendPostponed(str(refused))
+    if step == "parts":
+        return TooLarge(str(refused), explanation=refused.explanation)
+    return DraftGone(refused.code) if step == "gone" else refused
 
 
 async def _end_stream(workspace: Workspace, chat_id: str, ts: str) -> None:
-    try:
+    with suppress(Refused):  # then the message cannot be edited, either
         await stop(workspace, chat_id, ts)
-    except Refused as refused:
-        if refused.code not in OVER | ABSENT:
-            raise

@@ -9,16 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from channels.errors import SendDelayed, SendRefused
+from channels.errors import SendDelayed, SendRefused, TooLarge
 from channels.message import InboundMessage
 from channels.pacing import Priority
 from channels.slack.api import Refused
 from channels.slack.threads import thread_for
 from channels.slack.workspaces import Workspace
 
-OVER: Final = frozenset(
-    ("message_not_in_streaming_state", "stopped_by_user", "streaming_mode_mismatch")
-)
+STOPPED: Final = "stopped_by_user"
 ABSENT: Final = frozenset(
     ("unknown_method", "method_deprecated", "not_allowed", "feature_not_enabled", "access_denied")
 )
@@ -63,7 +61,10 @@ class Streams:
         )
 
     async def start(self, workspace: Workspace, message: InboundMessage, text: str) -> str | None:
-        """Start a stream; return its timestamp, or None if streams are not supported."""
+        """Start a stream; return its timestamp, or None if Slack refuses it.
+
+        A workspace that does not support streams is not asked for one again.
+        """
         try:
             found = await workspace.api.call(
                 "chat.startStream",
@@ -75,9 +76,8 @@ class Streams:
                 markdown_text=text,
             )
         except Refused as refused:
-            if refused.code not in ABSENT:
-                raise
-            self._absent.add(workspace.account)
+            if refused.code in ABSENT:
+                self._absent.add(workspace.account)
             return None
         ts = str(found.get("ts") or "")
         if not ts:
@@ -105,9 +105,7 @@ class Streams:
             )
         except Refused as refused:
             self.forget(message.ext_id)
-            if refused.code not in OVER | ABSENT:
-                raise
-            raise StreamOver(stopped=refused.code == "stopped_by_user") from None
+            raise StreamOver(stopped=refused.code == STOPPED) from None
         except SendDelayed:
             return True
         except BaseException:
@@ -125,10 +123,8 @@ class Streams:
         given = {"markdown_text": more or None, "metadata": metadata}
         try:
             await stop(stream.workspace, stream.channel, ts, **given)
-        except Refused as refused:
-            if refused.code in OVER | ABSENT:
-                return False
-            raise
+        except (Refused, TooLarge):  # an edit can show what the stream lacks
+            return False
         return True
 
     def forget(self, ext_id: str) -> None:

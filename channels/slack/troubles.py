@@ -161,6 +161,19 @@ SILENT_CHANNEL: Final = Trouble(
     "It was removed, or the channel was archived.",
     "Invite it again. The log has `delivery.given_up` with Slack's reason.",
 )
+ANSWER_REFUSED: Final = Trouble(
+    "slack.answer_refused",
+    "Slack refused the bot's answer.",
+    "Slack does not accept it in any form that the bot knows.",
+    "Ask again, perhaps for a shorter answer. If it happens again, report it with the reason that"
+    " the log has under `delivery.given_up`.",
+)
+RULE_OF_WORKSPACE: Final = Trouble(
+    "slack.rule_of_workspace",
+    "A rule of the workspace keeps the bot from answering.",
+    "Only some people or apps may post there, or what is in the answer.",
+    "Ask in another channel, or have an administrator let the app post there.",
+)
 TROUBLES: Final = (
     NO_TOKEN,
     NO_BOT_TOKEN,
@@ -178,6 +191,7 @@ TROUBLES: Final = (
     CONNECTION.redirected,
     CONNECTION.tls,
     CONNECTION.limited,
+    CONNECTION.not_the_platform,
     NO_CHANNEL,
     INSTALLATIONS,
     NOT_OPEN,
@@ -189,6 +203,8 @@ TROUBLES: Final = (
     NO_EVENTS,
     NO_INSTALL,
     SILENT_CHANNEL,
+    ANSWER_REFUSED,
+    RULE_OF_WORKSPACE,
     ANSWER_FAILED,
 )
 """Every known trouble, in the order of the table in the documentation."""

@@ -87,7 +87,7 @@ class TelegramChannel(Channel):
             group=Budget(1.05, settings.group_per_minute, 61.0),
             bot=Budget(0.0, settings.per_second, 1.1),
         )
-        self._api = BotApi(settings, self.tally)
+        self._api = BotApi(settings, self.tally, self.way_blocked)
         chats = settings.rich_chats()
         self._sender = TelegramSender(
             self._api, RichChats(chats, lambda: self.host.clock.monotonic())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final, cast
@@ -27,7 +28,7 @@ from telegram.error import (
 )
 from telegram.request import BaseRequest, RequestData
 
-from channels.connection_troubles import NOT_SENT
+from channels.connection_troubles import NOT_SENT, Way
 from channels.errors import (
     ChannelDown,
     ChannelError,
@@ -35,11 +36,14 @@ from channels.errors import (
     SendAmbiguous,
     SendDelayed,
     SendRefused,
+    TooLarge,
 )
 from channels.redirects import Redirected, refuse_redirects
 from channels.tally import Tally
+from channels.telegram.refusals import TABLE
 from channels.telegram.settings import TelegramSettings
 from channels.telegram.troubles import (
+    ANSWER_REFUSED,
     CONNECTION,
     SECOND_POLLER,
     TOKEN_REFUSED,
@@ -95,8 +99,20 @@ class Migrated(ChannelError):
         super().__init__(f"the group is now {chat_id}")
 
 
-class NotAsSent(SendRefused):
+class BotApiRefused(SendRefused):
+    """Telegram refuses a request; `row` is what its description means for a message."""
+
+    def __init__(self, description: str) -> None:
+        self.row = row = TABLE.described(description)
+        super().__init__(description, explanation=row.trouble, closed=row.closed)
+
+
+class NotAsSent(BotApiRefused):
     """Telegram refuses the message in this form, but may accept another form."""
+
+
+class RequestTooLarge(NetworkError):
+    """Status 413."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +133,9 @@ class MethodUnknown(NotAsSent):
 class AiohttpRequest(BaseRequest):
     """The request layer of the SDK, on one aiohttp session."""
 
-    def __init__(self, connections: int, proxy: str) -> None:
+    def __init__(self, connections: int, proxy: str, way: Way) -> None:
         self._connections = connections
+        self._way = way
         self._proxy = proxy or None
         self._session: aiohttp.ClientSession | None = None
         self.date = ""
@@ -164,7 +181,7 @@ class AiohttpRequest(BaseRequest):
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         try:
             async with self._session.request(
-                method, url, data=form, headers=headers, timeout=timeout
+                method, url, data=form, headers=headers, timeout=timeout, allow_redirects=False
             ) as response:
                 self.date = response.headers.get("Date", "")
                 body = await response.read()
@@ -172,8 +189,15 @@ class AiohttpRequest(BaseRequest):
             raise Unavailable(CONNECTION.error(cause)) from None
         except (aiohttp.ClientError, TimeoutError) as cause:
             raise AnswerLost(type(cause).__name__) from None
-        _check(response.status, body)
-        return response.status, body
+        route = f"{url.rpartition('/')[2]} {values.get('chat_id', '')}"
+        status = response.status
+        is_refusal = 300 <= status < 500 and status not in (413, 429)
+        if is_refusal and not _is_telegrams(body):
+            raise Unavailable(self._way.blocked(status, route))
+        if status < 500:
+            self._way.clear(route)
+        _check(status, body)
+        return status, body
 
     @staticmethod
     def parse_json_payload(payload: bytes) -> dict[str, Any]:
@@ -194,6 +218,14 @@ def read_json(payload: bytes) -> dict[str, Any]:
     return found
 
 
+def _is_telegrams(body: bytes) -> bool:
+    """Return whether an answer has the form of a refusal of Telegram's."""
+    try:
+        return read_json(body).get("ok") is False
+    except Unreadable:
+        return False
+
+
 def _check(status: int, body: bytes) -> None:
     # The SDK does not distinguish these.
     if status == 401:
@@ -205,8 +237,10 @@ def _check(status: int, body: bytes) -> None:
     if status > 500:
         detail = f"the server answered with {status}"
         raise Unavailable(ChannelDown(trouble=CONNECTION.unreachable, detail=detail))
+    if status == 413:
+        raise RequestTooLarge("the request is too large (413)")
     if 400 < status < 500 and status not in (403, 409, 429):
-        raise BadRequest(f"the server answered with {status}: the request is invalid or too large")
+        raise BadRequest(f"the server answered with {status}: the request is invalid")
     if status == 429:
         try:
             seconds = float(read_json(body)["parameters"]["retry_after"])
@@ -218,11 +252,17 @@ def _check(status: int, body: bytes) -> None:
 class BotApi:
     """Sends the requests of one bot; its methods raise only ChannelError."""
 
-    def __init__(self, settings: TelegramSettings, tally: Tally | None = None) -> None:
+    def __init__(
+        self,
+        settings: TelegramSettings,
+        tally: Tally | None = None,
+        blocked: Callable[[str], None] | None = None,
+    ) -> None:
         self._tally = tally or Tally()
+        way = Way(CONNECTION, settings.base_url, blocked)
         self._token = settings.key()
-        self._requests = AiohttpRequest(256, settings.proxy)
-        self._polling = AiohttpRequest(1, settings.proxy)
+        self._requests = AiohttpRequest(256, settings.proxy, way)
+        self._polling = AiohttpRequest(1, settings.proxy, way)
         self._methods = f"{settings.base_url}{self._token}"
         self._files = f"{_file_url(settings.base_url)}{self._token}"
 
@@ -311,8 +351,10 @@ def as_channel_error(cause: TelegramError) -> ChannelError:
             if is_webhook
             else OtherReader(trouble=SECOND_POLLER)
         )
+    if isinstance(cause, RequestTooLarge):
+        return TooLarge(cause.message, explanation=ANSWER_REFUSED)
     if isinstance(cause, Forbidden):
-        return SendRefused(cause.message)
+        return BotApiRefused(cause.message)
     if isinstance(cause, BadRequest):
         return NotAsSent(cause.message)
     if isinstance(cause, AnswerLost):
@@ -322,9 +364,3 @@ def as_channel_error(cause: TelegramError) -> ChannelError:
     if isinstance(cause, Unavailable):
         return cause.error
     return ChannelDown(f"Telegram's answer cannot be parsed ({cause.message})")
-
-
-def says(error: ChannelError, *words: str) -> bool:
-    """Return whether an error message from the platform contains one of the words."""
-    message = str(error).lower()
-    return any(word in message for word in words)

@@ -11,9 +11,11 @@ from hashlib import sha256
 from typing import Any, Final, TypeVar
 
 from channels.apart import apart
-from channels.errors import DraftGone, SendRefused
+from channels.commands import with_choices
+from channels.errors import DraftGone, SendPostponed, SendRefused
 from channels.markdown.render import is_visible
 from channels.message import Button, OutboundMessage, Receipt
+from channels.refusals import Forms, Step
 from channels.telegram.address import (
     Address,
     address_of,
@@ -22,7 +24,14 @@ from channels.telegram.address import (
     message_of,
     moved,
 )
-from channels.telegram.api import ANSWER_SECONDS, BotApi, MethodUnknown, Migrated, NotAsSent, says
+from channels.telegram.api import (
+    ANSWER_SECONDS,
+    BotApi,
+    BotApiRefused,
+    MethodUnknown,
+    Migrated,
+    NotAsSent,
+)
 from channels.telegram.bodies import (
     Body,
     RichChats,
@@ -37,19 +46,7 @@ GENERAL: Final = "1"  # the id of a group's topic General; Telegram refuses this
 MAX_SHOWN: Final = 1_000  # maximum number of messages whose shown text is remembered
 MAX_ALERT: Final = 200  # maximum UTF-16 units shown to a person who pressed a button
 
-GONE: Final = ("message to edit not found", "message can't be edited", "message_id_invalid")
-UNCHANGED: Final = ("message is not modified",)
-NO_THREAD: Final = ("message thread not found", "topic_deleted", "topic not found")
-NO_REPLY: Final = ("message to be replied not found", "replied message not found")
-UNFIT: Final = (
-    "entity",
-    "entities",
-    "message is too long",
-    "message_too_long",
-    "text is empty",
-    "must be non-empty",
-    "too large",
-)
+OTHER_FORMS: Final[tuple[Step, ...]] = ("plain", "bare")
 EDIT_SECONDS: Final = 8.0  # maximum duration of a draft update, since the answer waits for it
 EMPTY: Final = "(an answer without visible text)"
 
@@ -93,7 +90,7 @@ class TelegramSender:
         try:
             return await rich()
         except NotAsSent as error:
-            if says(error, *GONE):
+            if error.row.edit == "gone":
                 raise
             refused = error
         sent = await text()
@@ -106,12 +103,25 @@ class TelegramSender:
     async def _with_entities(self, message: OutboundMessage) -> list[Receipt]:
         body = await apart(partial(with_entities, message.chat_id), message.text)
         body = _visible(body, message.text)
-        try:
-            return [Receipt(await self._put(message, body))]
-        except NotAsSent as refused:
-            if not says(refused, *UNFIT):
-                raise
-        # Telegram refuses the entities, so the text is sent without them.
+        forms, form = Forms("edit" if message.edits else "send"), ""
+        while True:
+            try:
+                if not form:
+                    return [Receipt(await self._put(message, body))]
+                return await self._plainly(message if form == "plain" else _bare(message))
+            except BotApiRefused as refused:
+                match forms.after(refused, OTHER_FORMS):
+                    case "plain" | "bare" as step:
+                        form = step
+                    case "new":
+                        return await self._replace(message)
+                    case "wait":
+                        raise SendPostponed(str(refused)) from refused
+                    case _:
+                        raise
+
+    async def _plainly(self, message: OutboundMessage) -> list[Receipt]:
+        """Send a text without entities, which may take several messages."""
         ids: list[str] = []
         private = is_private(message.chat_id)
         pieces = plain(message.text, private=private) or [(EMPTY, [])]
@@ -119,8 +129,23 @@ class TelegramSender:
             buttons = message.buttons if number == len(pieces) else ()
             edits = None if ids else message.edits
             part = replace(message, buttons=buttons, edits=edits)
-            ids.append(await self._put(part, Body(*piece)))
+            try:
+                ids.append(await self._put(part, Body(*piece)))
+            except BotApiRefused as refused:
+                if not ids:
+                    raise
+                # A part of the text is in the chat, which must not see it again.
+                error = SendRefused(
+                    str(refused), explanation=refused.explanation, closed=refused.closed
+                )
+                raise error from refused
         return [Receipt(number) for number in ids]
+
+    async def _replace(self, message: OutboundMessage) -> list[Receipt]:
+        """Send a text in the place of a draft that takes no edit, and delete the draft."""
+        receipts = await self._plainly(replace(_bare(message), edits=None))
+        await self.delete(message.chat_id, message.edits or "")
+        return receipts
 
     async def answer_press(self, query_id: str, text: str) -> None:
         """Acknowledge a press, and show a text to the person who pressed."""
@@ -134,7 +159,8 @@ class TelegramSender:
     async def post(self, message: OutboundMessage, body: Body) -> str:
         """Send a new message and return its id; omit a topic or question that was deleted."""
         chat, thread, reply_to = message.chat_id, message.thread_id, _answered(message)
-        for _attempt in range(4):
+        forms = Forms("send")
+        while True:
             try:
                 return await self._send(address_of(chat), thread, reply_to, body, message.buttons)
             except Migrated as migrated:
@@ -142,13 +168,14 @@ class TelegramSender:
                     raise SendRefused("the group moves in circles") from None
                 chat, reply_to = moved(chat, migrated.chat_id), None
             except NotAsSent as refused:
-                if thread and says(refused, *NO_THREAD):
-                    thread = None
-                elif reply_to and says(refused, *NO_REPLY):
-                    reply_to = None
-                else:
-                    raise
-        raise SendRefused("both the topic and the question were deleted")
+                ways = {"chat": bool(thread), "unreplied": bool(reply_to)}
+                match forms.after(refused, [way for way, is_open in ways.items() if is_open]):
+                    case "chat":
+                        thread = None
+                    case "unreplied":
+                        reply_to = None
+                    case _:
+                        raise
 
     async def show(
         self, chat: str, thread: str | None, reply_to: str | None, shown_id: str | None, text: str
@@ -229,7 +256,7 @@ class TelegramSender:
         try:
             return await self._edit(message.chat_id, message.edits, body, keyboard=keyboard)
         except NotAsSent as refused:
-            if says(refused, *GONE):
+            if refused.row.edit == "gone":
                 raise DraftGone(str(refused)) from refused
             raise
 
@@ -275,7 +302,7 @@ class TelegramSender:
         except Migrated as moved:
             raise NotAsSent(f"message to edit not found: {moved}") from None
         except NotAsSent as refused:
-            if not says(refused, *UNCHANGED):
+            if refused.row.edit != "done":
                 raise
         self.remember(chat, message_id, body)
         return message_id
@@ -285,6 +312,12 @@ class TelegramSender:
         self.shown.move_to_end((chat, message_id))
         while len(self.shown) > MAX_SHOWN:
             self.shown.popitem(last=False)
+
+
+def _bare(message: OutboundMessage) -> OutboundMessage:
+    """Return a message that is its text and nothing else."""
+    text = with_choices(message.text, message.buttons)
+    return replace(message, text=text, buttons=(), reply_to=None)
 
 
 def _visible(body: Body, text: str) -> Body:

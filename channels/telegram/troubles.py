@@ -108,6 +108,25 @@ SLOW_GROUP: Final = Trouble(
     "Telegram allows 20 messages and edits per minute in a group.",
     "Nothing: the gateway sends finished answers first.",
 )
+ANSWER_REFUSED: Final = Trouble(
+    "telegram.answer_refused",
+    "Telegram refused the bot's answer.",
+    "Telegram does not accept it in any form that the bot knows.",
+    "Ask again, perhaps for a shorter answer. If it happens again, report it with the reason that"
+    " the log has under `delivery.given_up`.",
+)
+NO_RIGHT_TO_WRITE: Final = Trouble(
+    "telegram.no_right_to_write",
+    "The bot may not write in a chat.",
+    "The chat's permissions keep it from sending messages there, or its topic is closed.",
+    "Have an administrator let the bot send messages, or open the topic again.",
+)
+NOT_REACHED: Final = Trouble(
+    "telegram.not_reached",
+    "The bot cannot write to a chat any more.",
+    "It was removed or blocked, or the chat is gone.",
+    "Add the bot to the group again, or unblock it, and ask again.",
+)
 TROUBLES: Final = (
     NO_TOKEN,
     WRONG_TOKEN,
@@ -117,6 +136,7 @@ TROUBLES: Final = (
     CONNECTION.redirected,
     CONNECTION.tls,
     CONNECTION.limited,
+    CONNECTION.not_the_platform,
     SECOND_POLLER,
     PRIVACY_MODE,
     NO_GROUPS,
@@ -129,6 +149,9 @@ TROUBLES: Final = (
     SILENT_GROUP,
     PLACEHOLDER,
     SLOW_GROUP,
+    ANSWER_REFUSED,
+    NO_RIGHT_TO_WRITE,
+    NOT_REACHED,
     ANSWER_FAILED,
 )
 """Every known trouble, in the order of the table in the documentation."""

@@ -29,6 +29,7 @@ class FakeHost(FullHost):
     downs       reasons passed to `down`; `times_ready`, `heartbeats` and `confirmed` count other
                 calls
     warnings    sentences for the operator
+    blocks      what answered in the platform's place, and "" once it no longer did
     errors      logged exceptions, as "event: exception"
     gaps        "opened", "skipped ACCOUNT/CHAT", "closed" and "resumed" (closed without cursors)
     drafts      maps a key to its draft
@@ -61,6 +62,7 @@ class FakeHost(FullHost):
         self.times_ready = self.heartbeats = self.confirmed = 0
         self.downs: list[str] = []
         self.warnings: list[str] = []
+        self.blocks: list[str] = []
         self.errors: list[str] = []
         self.gaps: list[str] = []
         self.drafts: dict[str, DraftReference] = {}
@@ -106,6 +108,10 @@ class FakeHost(FullHost):
 
     def warn(self, text: str) -> None:
         self.warnings.append(text)
+        self.notify()
+
+    def blocked(self, why: str) -> None:
+        self.blocks.append(why)
         self.notify()
 
     def log_exception(self, event: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import anyio.to_thread
 
+from channels.commands import with_choices
 from channels.message import OutboundMessage
 from gateway.services import Services
 from gateway.storage.ledger.rows import OutboxRow, with_place
@@ -69,7 +70,7 @@ async def _pieces(services: Services, send: OutboundMessage) -> list[OutboundMes
     """Split a message to fit the limits of its platform; each part is sent by itself."""
     channel = services.router.channels.get(send.channel)
     if send.buttons and (channel is None or "buttons" not in channel.capabilities):
-        send = replace(send, text=_with_commands(send), buttons=())
+        send = replace(send, text=with_choices(send.text, send.buttons), buttons=())
     texts = [send.text]
     if channel is not None and len(send.text) < MAX_INLINE_CHARACTERS:
         texts = channel.split(send.text)
@@ -82,14 +83,6 @@ async def _pieces(services: Services, send: OutboundMessage) -> list[OutboundMes
         pieces.append(replace(send, text=text, piece=number, idem=idem, reply_to=None, buttons=()))
     pieces[-1] = replace(pieces[-1], buttons=send.buttons)  # the buttons stand below the whole text
     return pieces
-
-
-def _with_commands(send: OutboundMessage) -> str:
-    """Return the text of a message with commands in the place of its buttons."""
-    lines = [
-        f"- {button.label}: `,choose {button.token.replace(':', ' ')}`" for button in send.buttons
-    ]
-    return "\n".join([send.text, "", *lines])
 
 
 def outbound_event(send: OutboundMessage, final: str | None = None) -> NewEntry:

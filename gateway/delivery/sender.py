@@ -6,8 +6,10 @@ A row's status: `pending -> sending -> sent | ambiguous | dead`. If an attempt's
 - if the chat can be searched, the sender first checks whether the message is there;
 - otherwise `TAPEWAY_DELIVERY__AMBIGUOUS` decides whether to resend or hold the message.
 
-A send waits while its channel is down or limits the rate. A refused message is dead. If the channel
-is misconfigured, its messages stay until it is set up again, or until the next start.
+A send waits while its channel is down or limits the rate. A refused message is dead, and who asked
+gets a notice of it where that is possible. A send that something else than the platform answers
+waits no longer than a question may. If the channel is misconfigured, its messages stay until it is
+set up again, or until the next start.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from functools import partial
 from typing import Final
 
 from channels.backoff import Backoff
@@ -25,10 +29,13 @@ from channels.errors import (
     DraftGone,
     SendAmbiguous,
     SendDelayed,
+    SendPostponed,
     SendRefused,
 )
-from channels.message import Receipt
+from channels.message import OutboundMessage, Receipt
 from gateway.background import KeyedQueue
+from gateway.delivery.outbox import commit_with_sends
+from gateway.delivery.refusal_notices import refusal_notices
 from gateway.logs import get_log
 from gateway.metrics.catalog import ANSWER, SENDS
 from gateway.services import Services
@@ -219,6 +226,9 @@ class OutboxSender:
             case SendDelayed():
                 await self._record_unsent(send)
                 await self._clock.sleep(cause.retry_after)
+            case SendPostponed() if self._waited_too_long(send):
+                await self._end(send.row, "dead", f"it has waited too long: {cause}")
+                return False
             case ChannelDown():
                 await self._record_unsent(send)
                 await self._clock.sleep(send.outage.next())
@@ -236,7 +246,7 @@ class OutboxSender:
                 self._left[send.row.id] = replace(send.row, status=status)
                 return False
             case SendRefused():
-                await self._end(send.row, "dead", str(cause))
+                await self._end(send.row, "dead", str(cause), cause)
                 return False
             case _:
                 await self._count_unclear(send, cause)
@@ -326,19 +336,44 @@ class OutboxSender:
                 asked = asked or await self._services.ledger.inbox.asked_at(row.turn_id)
                 self._meters.observe_since(ANSWER, asked, row.message.channel)
 
-    async def _end(self, row: OutboxRow, status: str, why: str) -> None:
+    async def _end(
+        self, row: OutboxRow, status: str, why: str, refused: SendRefused | None = None
+    ) -> None:
+        """Record that a send has ended without its message, and notify the person if possible."""
         get_log().error("delivery.given_up", idem=row.message.idem, status=status, why=why)
+        notices = []
+        if refused is not None:
+            find = partial(refusal_notices, self._services, row, refused)
+            notices = await self._guard.retrying("delivery", find)
         unit = Unit()
         self._outbox.end_send(unit, row, status, why)
-        await self._commit(unit, row, f"send.{status}", why=why)
+        self.enqueue(await self._commit(unit, row, f"send.{status}", notices, why=why))
         self._meters.add(SENDS, row.message.channel, status)
 
-    async def _commit(self, unit: Unit, row: OutboxRow, name: str, **data: object) -> None:
+    def _waited_too_long(self, send: _Send) -> bool:
+        date = send.row.message.date
+        if not date:
+            return False
+        hours = self._services.settings.delivery.replay_hours
+        return self._clock.now() - parse_date(date) > timedelta(hours=hours)
+
+    async def _commit(
+        self,
+        unit: Unit,
+        row: OutboxRow,
+        name: str,
+        notices: Sequence[OutboundMessage] = (),
+        **data: object,
+    ) -> list[OutboxRow]:
         meta = {key: value for key, value in (("turn", row.turn_id), ("lane", row.lane)) if value}
         tape = self._services.tapes.session_tape(row.session_id).name
         ended = event(name, {"idem": row.message.idem, **data}, **meta)
         unit.append(tape, [ended], key=f"{name}:{row.message.idem}")
-        await self._services.commit(unit, waiting="receipt")
+        if not notices:
+            await self._services.commit(unit, waiting="receipt")
+            return []
+        write = partial(commit_with_sends, self._services, unit, notices, row.session_id, row.lane)
+        return await self._guard.retrying("receipt", write)
 
 
 def _always_idempotent(channel: Channel) -> bool:

@@ -102,7 +102,7 @@ class Confirmations(CardHandler):
 
     async def _continue(self, row: InboxRow, waiting: Waiting, role: Role) -> None:
         values = {"account_id": row.account_id, "ext_id": row.message.ext_id}
-        select = partial(self._services.store.select, "ledger.allowed", values)
+        select = partial(self._services.store.select, "ledger.message_by_key", values)
         # The press is committed: nothing else would ask before the next start.
         (found,) = await self._services.guard.retrying("press", select)
         question = InboxRow.read(found)

@@ -201,6 +201,9 @@ class GatewayHost(FullHost):
     def warn(self, text: str) -> None:
         self._status.warn(self._channel.name, text)
 
+    def blocked(self, why: str) -> None:
+        self._status.blocked(self._channel.name, why)
+
     def log_exception(self, event: str) -> None:
         get_log().error(event, channel=self._channel.name, exc_info=True)
 
@@ -294,9 +297,8 @@ class GatewayHost(FullHost):
         if not turn:
             return None
         session_id = await self._session_at(channel, chat_id)
-        found = await figures_of(
-            self._services, self._services.tapes.session_tape(session_id), turn
-        )
+        tape = self._services.tapes.session_tape(session_id)
+        found = await figures_of(self._services, tape, turn)
         return None if found is None else {**found, "session": session_id}
 
     async def react(

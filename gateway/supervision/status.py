@@ -22,6 +22,7 @@ class ChannelState:
     state: State = "starting"
     why: str = ""  # the text of the last error
     notes: list[str] = field(default_factory=list)  # warnings that say how to fix the problem
+    blocked: str = ""  # the note among them that something answers in the platform's place
     since: str = ""  # time of the last change of state, ISO 8601 in UTC
     heard: float = -inf  # monotonic seconds when messages were last known to arrive
 
@@ -122,12 +123,24 @@ class StatusBoard:
             notes.append(text)
             get_log().warning("channel.note", channel=name, note=text)
 
+    def blocked(self, name: str, why: str) -> None:
+        """Record that something answers in the platform's place, until `why` is empty."""
+        known = self.states[name]
+        if known.blocked == why:
+            return
+        if known.blocked in known.notes:
+            known.notes.remove(known.blocked)
+        known.blocked = why
+        if why:
+            self.warn(name, why)
+
     def change(self, name: str, state: State, why: str = "") -> None:
         """Record a channel's state; keep its warnings and its last heartbeat."""
         before = self.states[name]
         moment = utc_iso(self._clock.now())
         since = before.since if before.state == state and before.since else moment
-        self.states[name] = ChannelState(state, why, before.notes, since, before.heard)
+        kept = (before.notes, before.blocked)
+        self.states[name] = ChannelState(state, why, *kept, since, before.heard)
         self._check_settled()
 
     def _check_settled(self) -> None:

@@ -106,6 +106,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     " settings.",
     "delivery.looked_up": "After an interrupted send, the platform was asked whether the message is"
     " there.",
+    "delivery.person_not_notified": "A chat takes no answer, and the person who asked could not be"
+    " written to in private either.",
     "delivery.no_look_up": "After an interrupted send, the platform refused to say whether the"
     " message is there.",
     "delivery.not_looked_up": "After an interrupted send, the platform could not be asked; it is"

@@ -95,6 +95,18 @@ _CONNECTIONS: Final = {
     "If it happens often, check that no other program uses this token.": (
         "如果经常发生，请检查是否有其他程序使用此令牌。"
     ),
+    "Something in front of {platform} refuses the bot's requests.": (
+        "{platform} 前面的某个设备拒绝了机器人的请求。"
+    ),
+    "A proxy, a firewall or a provider's filter answers with a page in the place of {platform}.": (
+        "代理、防火墙或运营商的过滤器代替 {platform} 返回了网页。"
+    ),
+    "Let this machine through to that address, or set {proxy} or {setting}.": (
+        "请允许这台机器访问该地址，或设置 {proxy} 或 {setting}。"
+    ),
+    "Answers wait meanwhile, as long as a question may.": (
+        "在此期间回答会等待，最长与问题的时限相同。"
+    ),
     "{setting} is not the token of a {platform} bot.": "{setting} 不是 {platform} 机器人的令牌。",
     "It holds something else, such as another platform's token.": (
         "其中是别的内容，例如另一个平台的令牌。"

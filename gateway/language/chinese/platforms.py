@@ -5,7 +5,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from gateway.language.chinese.refusals import PLATFORM_REFUSALS
+
 _TELEGRAM: Final = {
+    "Telegram refused the bot's answer.": "Telegram 拒绝了机器人的回答。",
+    "Telegram does not accept it in any form that the bot knows.": (
+        "Telegram 不接受机器人所知的任何形式。"
+    ),
     "Get the token from @BotFather (/mybots, API Token).": (
         "请从 @BotFather 获取令牌（/mybots，API Token）。"
     ),
@@ -97,6 +103,14 @@ _TELEGRAM: Final = {
 }
 
 _DISCORD: Final = {
+    "Discord refused the bot's answer.": "Discord 拒绝了机器人的回答。",
+    "Discord does not accept it in any form that the bot knows.": (
+        "Discord 不接受机器人所知的任何形式。"
+    ),
+    "Ask again, perhaps for a shorter answer.": "请再问一次，也许要求更短的回答。",
+    "If it happens again, report it with the reason that the log has under `delivery.given_up`.": (
+        "如果再次发生，请连同日志中 `delivery.given_up` 的原因一起报告。"
+    ),
     "Open discord.com/developers/applications, choose the application, then Bot, Reset Token.": (
         "请打开 discord.com/developers/applications，选择应用，然后选择 Bot、Reset Token。"
     ),
@@ -198,6 +212,10 @@ _DISCORD: Final = {
 }
 
 _SLACK: Final = {
+    "Slack refused the bot's answer.": "Slack 拒绝了机器人的回答。",
+    "Slack does not accept it in any form that the bot knows.": (
+        "Slack 不接受机器人所知的任何形式。"
+    ),
     "Open https://api.slack.com/apps, choose the app, then OAuth & Permissions.": (
         "请打开 https://api.slack.com/apps，选择应用，然后选择 OAuth & Permissions。"
     ),
@@ -338,4 +356,4 @@ _SLACK: Final = {
     ),
 }
 
-PLATFORMS: Final = {**_TELEGRAM, **_DISCORD, **_SLACK}
+PLATFORMS: Final = {**_TELEGRAM, **_DISCORD, **_SLACK, **PLATFORM_REFUSALS}

@@ -140,13 +140,10 @@ _ENDED: Final = {
 }
 
 _REFUSED_SENDS: Final = {
-    "neither the thread nor the question exists any more": "话题和问题都已不存在",
-    "both the topic and the question were deleted": "话题和问题都已被删除",
     "the group moves in circles": "群组的迁移循环往复",
     "the press was answered too long ago": "按钮的回应已经过期",
     "Discord does not name the private chat": "Discord 没有给出私聊",
     "Discord's answer has no message id": "Discord 的答复中没有消息编号",
-    "Slack accepts it neither in the thread nor in the channel": ("Slack 在话题和频道中都不接受它"),
     "Slack did not return the stream's stamp, so that it cannot be ended": (
         "Slack 没有返回消息流的时间戳，因此无法结束它"
     ),

@@ -301,6 +301,12 @@ class Inbox:
                 return KnownMessage.read(row)
         return None
 
+    async def by_key(self, channel: str, account: str, ext_id: str) -> InboundMessage | None:
+        """Return a message by its key, or None if it is unknown or let go of."""
+        values = {"account_id": account_id(channel, account), "ext_id": ext_id}
+        rows = await self._store.select("ledger.message_by_key", values)
+        return InboxRow.read(rows[0]).message if rows else None
+
     async def lane_of_question(self, account: str, chat_id: str, message_id: str) -> str | None:
         """Return the lane of a question or an answer, or None for other messages."""
         values = {"account_id": account, "chat_id": chat_id, "message_id": message_id}

@@ -102,9 +102,21 @@ async def test_an_unreadable_channel_does_not_hold_up_others(
     assert ("discord.channel_not_read" in [one["event"] for one in logs]) == logged
 
 
-@pytest.mark.parametrize("fault", [RateLimited(5.0), ServerError(500), ServerError(503)])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        RateLimited(5.0),
+        ServerError(500),
+        ServerError(503),
+        ServerError(403),
+        ServerError(404),
+        Refuse(403, 40333, "internal network error"),
+        Refuse(400, 130000, "API resource is currently overloaded"),
+    ],
+    ids=str,
+)
 async def test_a_history_that_cannot_be_read_yet_is_read_later(
-    fault: RateLimited | ServerError, place: House
+    fault: RateLimited | ServerError | Refuse, place: House
 ) -> None:
     await began(place)
     place.fake.say(place.general, place.bob, "one")

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.channels.slack.hosts import Running, running, slack
+from tests.channels.slack.rooms import Room
 from tests.fakes.slack.server import FakeSlack
 from tests.kit.clock import ManualClock
 
@@ -31,3 +32,19 @@ async def fake(_followed: ManualClock | None) -> AsyncIterator[FakeSlack]:
 async def app(fake: FakeSlack, _followed: ManualClock | None) -> AsyncIterator[Running]:
     async with running(fake, clock=_followed) as made:
         yield made
+
+
+@pytest.fixture
+async def room(request: pytest.FixtureRequest) -> AsyncIterator[Room]:
+    """A channel in which Ada has asked something; the fake's options are the parameter `room`."""
+    options = {"direct": False, **getattr(request, "param", {})}
+    direct, clock = options.pop("direct"), ManualClock()
+    fake = FakeSlack(clock=clock.monotonic, sleep=clock.sleep, **options)
+    fake.epoch = clock.now().timestamp() - clock.monotonic()
+    async with fake, running(fake, clock=clock) as app:
+        await app.ready()
+        ada = fake.user("Ada")
+        place = fake.im(ada) if direct else fake.channel()
+        fake.say(place, ada, "hello" if direct else "@tapeway hello")
+        await app.heard(1)
+        yield Room(app, fake, place, ada, app.host.accepted[0])

@@ -338,3 +338,37 @@ async def test_backfill_reads_the_missed_messages_of_channels_and_threads(fake: 
         assert app.host.accepted[2].follows
         assert app.host.gaps.count("closed") == 1
         assert old.ts == app.host.accepted[0].message_id
+
+
+THREAD_FAULTS: dict[str, Refuse | ServerError] = {
+    "a thread that is gone": Refuse("thread_not_found"),
+    "a message that is gone": Refuse("message_not_found"),
+    "a page": ServerError(403),
+    "a code that nobody listed": Refuse("nobody_listed_this"),
+}
+
+
+@pytest.mark.parametrize("name", THREAD_FAULTS)
+async def test_a_refused_thread_keeps_its_gap_open_unless_it_is_gone(
+    name: str, fake: FakeSlack
+) -> None:
+    room, ada = fake.channel(), fake.user("Ada")
+    fake.deliveries.hold()
+    root = fake.say(room, ada, "@tapeway what is it?")
+    fake.say(room, ada, "and why?", thread=root)
+    fake.say(fake.im(ada), ada, "hello")
+    fake.deliveries.forget()
+    fake.deliveries.release()
+    fake.fail("conversations.replies", THREAD_FAULTS[name])
+    clock = ManualClock(datetime.now(UTC))
+    cursor = clock.now() - timedelta(days=1)
+    cursors = Cursors({"": cursor}, {("", room.id): cursor})
+    async with running(fake, clock=clock, cursors=cursors) as app, anyio.create_task_group() as go:
+        go.start_soon(tick, clock)
+        await app.ready()
+        go.cancel_scope.cancel()
+        said = {one.text for one in app.host.accepted}
+        assert said >= {"hello", "@tapeway what is it?"}
+        assert ("and why?" in said) is (name == "a page")
+        skipped = f"skipped /{room.id}" in app.host.gaps
+        assert skipped is (name == "a code that nobody listed")

@@ -14,11 +14,14 @@ from channels.errors import (
     ChannelDown,
     ChannelError,
     ChannelUnfit,
+    NotThePlatform,
     SendAmbiguous,
     SendDelayed,
     SendRefused,
+    TooLarge,
 )
-from channels.telegram.api import BotApi, Migrated, NotAsSent, OtherReader, read_json, says
+from channels.telegram.api import BotApi, BotApiRefused, Migrated, NotAsSent, OtherReader, read_json
+from channels.telegram.refusals import TABLE
 from channels.telegram.settings import TelegramSettings
 from tests.fakes.base.faults import LostAnswer, Reset, ServerError
 from tests.fakes.raw_http import raw_http
@@ -69,15 +72,21 @@ async def test_a_result_comes_back_raw_and_parameters_of_none_are_left_out() -> 
         (Refuse(401, "Unauthorized"), ChannelUnfit, "@BotFather"),
         (Refuse(404, "Not Found: method not found"), ChannelDown, "not ready"),
         (Refuse(409, "Conflict: terminated"), OtherReader, "one reader"),
-        (Refuse(403, "Forbidden: bot was blocked by the user"), SendRefused, "blocked"),
+        (Refuse(403, "Forbidden: bot was blocked by the user"), BotApiRefused, "blocked"),
         (Refuse(400, "Bad Request: chat not found"), NotAsSent, "Chat not found"),
-        (Refuse(403, f"Forbidden: /bot{TOKEN}/getMe"), SendRefused, "/bot***/getMe"),
+        (Refuse(403, f"Forbidden: /bot{TOKEN}/getMe"), BotApiRefused, "/bot***/getMe"),
         (ServerError(500), SendAmbiguous, "no answer"),
         (ServerError(502), SendAmbiguous, "no answer"),
         (ServerError(503), ChannelDown, "503"),
         (Reset(), SendAmbiguous, "no answer came"),
         (LostAnswer(), SendAmbiguous, "no answer came"),
-        (Refuse(413, "Request Entity Too Large"), NotAsSent, "too large"),
+        (Refuse(413, "Request Entity Too Large"), TooLarge, "too large"),
+        (ServerError(413), TooLarge, "too large"),
+        (ServerError(400), NotThePlatform, "400 from 127.0.0.1"),
+        (ServerError(401), NotThePlatform, "401 from 127.0.0.1"),
+        (ServerError(403), NotThePlatform, "403 from 127.0.0.1"),
+        (ServerError(404), NotThePlatform, "404 from 127.0.0.1"),
+        (ServerError(407), NotThePlatform, "407 from 127.0.0.1"),
     ],
     ids=str,
 )
@@ -207,5 +216,6 @@ async def test_methods_and_files_go_through_the_proxy() -> None:
 
 
 def test_the_platform_s_words_are_found_whatever_their_case() -> None:
-    assert says(NotAsSent("Bad Request: MESSAGE_ID_INVALID"), "nothing", "message_id_invalid")
-    assert not says(NotAsSent("Bad Request: chat not found"), "message_id_invalid")
+    assert NotAsSent("Bad Request: MESSAGE_ID_INVALID").row.edit == "gone"
+    assert NotAsSent("Bad Request: Chat Not Found").row.closed
+    assert NotAsSent("Bad Request: nobody has listed this").row is TABLE.unknown

@@ -176,8 +176,9 @@ OTHERS: dict[str, tuple[Fault, type[Exception]]] = {
 @pytest.mark.parametrize("reason", OTHERS)
 async def test_a_refusal_for_another_reason_switches_nothing_off(reason: str, bot: Bot) -> None:
     fault, error = OTHERS[reason]
+    tries = 2 if reason == "a reason that nobody listed" else 1  # the second in the barest form
     bot.fake.fail("sendRichMessage", fault)
-    bot.fake.fail("sendMessage", fault)
+    bot.fake.fail("sendMessage", *[fault] * tries)
     with pytest.raises(error):
         await bot.says("a")
     assert bot.fake.messages(GROUP) == []
@@ -187,11 +188,10 @@ async def test_a_refusal_for_another_reason_switches_nothing_off(reason: str, bo
 
 async def test_a_message_that_neither_form_can_change_is_replaced(bot: Bot) -> None:
     place = await bot.shows("half")
-    for _ in range(2):
+    for _ in range(3):
         bot.fake.fail("editMessageText", Refuse(400, "Bad Request: MESSAGE_FORM_INVALID"))
-    with pytest.raises(DraftGone):
-        await bot.says("whole", edits=place)
-    bot.fake.delete(GROUP, int(place))
+    await bot.says("whole", edits=place)
+    assert [one.text for one in bot.fake.messages(GROUP)] == ["whole"]
     calls = len(bot.fake.calls)
     with pytest.raises(DraftGone):
         await bot.says("whole", edits=place)

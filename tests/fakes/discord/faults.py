@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tests.fakes.base.faults import CommonFault
+from tests.fakes.base.http import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +23,12 @@ class RateLimited:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """Refuse with a status, Discord's own error code, and these words."""
+    """Refuse with a status, Discord's own error code, these words, and the fields' errors."""
 
     status: int
     code: int
     message: str
+    errors: JsonObject | None = None
 
 
 Fault: TypeAlias = CommonFault | RateLimited | Refuse

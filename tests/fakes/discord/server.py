@@ -260,7 +260,9 @@ class FakeDiscord(FakeServer[Call, Fault], Trouble):
             case RateLimited():
                 return self._limited(call, fault)
             case Refuse():
-                return self._failed(call, Refusal(fault.status, fault.code, fault.message))
+                return self._failed(
+                    call, Refusal(fault.status, fault.code, fault.message, fault.errors)
+                )
             case ServerError():
                 call.status, call.description = fault.code, "a server error"
                 self.changed()

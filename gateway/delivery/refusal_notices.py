@@ -17,6 +17,11 @@ REFUSED: Final = "I have an answer for you{place}, but I can't post it. {why} (R
 COMMAND: Final = "n-command:"
 
 
+def is_refusal_notice(message: OutboundMessage) -> bool:
+    """Return whether a message only says that an answer was refused."""
+    return message.idem.startswith(PREFIX)
+
+
 async def refusal_notices(
     services: Services, row: OutboxRow, refused: SendRefused
 ) -> list[OutboundMessage]:
@@ -27,7 +32,7 @@ async def refusal_notices(
     """
     lost, trouble = row.message, refused.explanation
     is_answer = bool(row.turn_id) or lost.idem.startswith(COMMAND)
-    if trouble is None or not lost.answers or not is_answer or lost.idem.startswith(PREFIX):
+    if trouble is None or not lost.answers or not is_answer or is_refusal_notice(lost):
         return []
     asked = await services.ledger.inbox.by_key(lost.channel, lost.account, lost.answers)
     if asked is None:

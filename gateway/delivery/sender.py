@@ -35,7 +35,7 @@ from channels.errors import (
 from channels.message import OutboundMessage, Receipt
 from gateway.background import KeyedQueue
 from gateway.delivery.outbox import commit_with_sends
-from gateway.delivery.refusal_notices import refusal_notices
+from gateway.delivery.refusal_notices import is_refusal_notice, refusal_notices
 from gateway.logs import get_log
 from gateway.metrics.catalog import ANSWER, SENDS
 from gateway.services import Services
@@ -347,6 +347,9 @@ class OutboxSender:
             notices = await self._guard.retrying("delivery", find)
         unit = Unit()
         self._outbox.end_send(unit, row, status, why)
+        if is_refusal_notice(row.message):  # the answer's end is written down, once
+            await self._services.commit(unit, waiting="receipt")
+            return
         self.enqueue(await self._commit(unit, row, f"send.{status}", notices, why=why))
         self._meters.add(SENDS, row.message.channel, status)
 

@@ -31,13 +31,13 @@ MIXED: Final = """\
 - [x] finished task
 - [ ] open task
 
-A footnote[^1], math $a^2$, a ==highlight== and an odd ~~strike~~ with &amp; entity.
+A footnote[^1], math $a^q$, a ==highlight== and an odd ~~strike~~ with &amp; entity.
 
 [^1]: The note below.
 """
 READABLE: Final = (
     "Heading one name value left right an image bold html script alert(1) finished task open"
-    " A footnote math a^2 highlight odd strike with & entity. The note below."
+    " A footnote math a^q highlight odd strike with & entity. The note below."
 )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+import termios
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 import anyio
 from prompt_toolkit import PromptSession
@@ -27,6 +29,7 @@ from gateway.scheduling.commands import OWN
 COMMANDS: Final = tuple(dict.fromkeys((*OWN, *(tool.name for tool in BUILTIN_TOOLS))))
 PROMPT: Final = ("", "> ")
 
+DISABLED: Final = b"\0"  # in the place of a character to which a terminal reacts
 FRAME_SECONDS: Final = 0.05  # minimum seconds between two changes of the screen
 TICK_SECONDS: Final = 1.0
 """Seconds after which the line is drawn again that says how long something has taken."""
@@ -64,7 +67,7 @@ class ChatPrompt:
 
     async def converse(self) -> None:
         """Converse until the input ends; Ctrl-C stops an answer rather than the program."""
-        with patch_stdout(raw=True):
+        with eof_as_typed(sys.__stdin__), patch_stdout(raw=True):
             async with anyio.create_task_group() as group:
                 group.start_soon(self._paint)
                 group.start_soon(self._stop_when_wanted)
@@ -120,6 +123,27 @@ class ChatPrompt:
             run_in_terminal(lambda: _print(lines))
 
         return keys
+
+
+@contextmanager
+def eof_as_typed(terminal: TextIO | None) -> Iterator[None]:
+    """Have a terminal pass Ctrl-D on as it is typed.
+
+    While lines are printed above the prompt, the terminal reads by lines: it would take a Ctrl-D
+    for the end of a line, and nobody would ever see it.
+    """
+    if terminal is None or not terminal.isatty():
+        yield
+        return
+    descriptor = terminal.fileno()
+    before = termios.tcgetattr(descriptor)
+    changed = termios.tcgetattr(descriptor)
+    changed[6][termios.VEOF] = DISABLED
+    termios.tcsetattr(descriptor, termios.TCSANOW, changed)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSANOW, before)
 
 
 def _print(lines: list[str]) -> None:

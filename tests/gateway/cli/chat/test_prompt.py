@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import pty
+import termios
+import tty
 from pathlib import Path
 
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from gateway.cli.chat.prompt import COMMANDS, CommandCompleter
+from gateway.cli.chat.prompt import COMMANDS, CommandCompleter, eof_as_typed
 from tests.fakes.openai.script import Call, Text, ToolCalls
 from tests.fakes.openai.server import FakeOpenAI
 from tests.gateway.cli.chat.window import chat_window
@@ -102,3 +106,17 @@ def test_tab_completes_a_command_with_its_own_sign() -> None:
     assert completed("") == [f"/{name}" for name in COMMANDS]
     assert completed("he") == []
     assert len(COMMANDS) == len({*COMMANDS})
+
+
+def test_ctrl_d_that_is_typed_while_lines_are_printed_is_not_lost() -> None:
+    master, slave = pty.openpty()
+    with os.fdopen(master, "r+b", buffering=0) as person, os.fdopen(slave) as terminal:
+        before = termios.tcgetattr(terminal)
+        with eof_as_typed(terminal):
+            person.write(b"And then?\r\x04")
+            echoed = b""
+            while b"^D" not in echoed:  # the terminal reads by lines, as while we print
+                echoed += person.read(100)
+            tty.setraw(terminal, termios.TCSANOW)
+            assert os.read(terminal.fileno(), 100) == b"And then?\n\x04"
+        assert termios.tcgetattr(terminal)[6] == before[6]

@@ -9,6 +9,8 @@ import anyio
 import psycopg
 import pytest
 
+from gateway.storage.ledger.ledger import ledger_schema
+from tape.stores.registry import open_store
 from tests.fakes.openai.server import FakeOpenAI
 from tests.kit.gateways import gateway_process, make_environ
 from tests.kit.visitor import visit
@@ -35,6 +37,14 @@ def pages(url: str) -> int:
     return int(row[0])
 
 
+async def index(url: str) -> None:
+    """Index what is there: on a slow machine, more of that would be done beside the questions."""
+    store = await anyio.to_thread.run_sync(open_store, url, [ledger_schema("postgres")])
+    store.reindex()  # type: ignore[attr-defined]
+    await store.indexed()  # type: ignore[attr-defined]
+    await store.close()
+
+
 async def asked(folder: Path, url: str, questions: int) -> int:
     """Answer so many questions; return the pages that were looked at, start and end included."""
     before = pages(url)
@@ -53,6 +63,7 @@ async def test_a_message_costs_the_same_beside_ten_times_as_many_entries(tmp_pat
     for entries in LEVELS:
         with owned_database() as url:
             await anyio.to_thread.run_sync(fill, url, SESSIONS, entries // SESSIONS)
+            await index(url)
             folder = tmp_path / str(entries)
             folder.mkdir()
             few, many = [await asked(folder, url, one) for one in QUESTIONS]

@@ -21,10 +21,14 @@ EPOCH_SECONDS: Final = 1e9
 """From here on, a number is a moment; from a thousand times that on, one in milliseconds."""
 
 MAX_DEPTH: Final = 6
+MAX_WORDS: Final = 1000
+"""Characters of a sentence, or of a header, in which a wait is looked for."""
+
 RESET: Final = re.compile(r"^(?:x-)?ratelimit-reset(-.+)?$")
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART: Final = re.compile(
-    r"(\d+(?:\.\d+)?)\s*(ms|milli\w*|毫秒|s(?:ec\w*)?|秒|m(?:in\w*)?|分钟|h(?:ours?|rs?)?|小时|"
+    r"(?<![\d.])(\d{1,9}(?:\.\d{1,9})?)\s{0,9}"
+    r"(ms|milli[a-z]*|毫秒|s(?:ec[a-z]*)?|秒|m(?:in[a-z]*)?|分钟|h(?:ours?|rs?)?|小时|"
     r"d(?:ays?)?|天)(?![a-z])",
     re.IGNORECASE,
 )
@@ -97,6 +101,7 @@ def _moment(text: str) -> float | None:
 
 def _duration(text: str) -> float | None:
     """Return the seconds of a whole text such as 20ms, 7.66s or 6m0s."""
+    text = text[:MAX_WORDS]
     rest = _PART.sub("", text).replace("and", "").strip(" ,")
     parts = [] if rest else list(_PART.finditer(text))
     return sum(_part(one[1], one[2]) for one in parts) if parts else None
@@ -108,7 +113,7 @@ def _part(number: str, unit: str) -> float:
 
 
 def _of_words(words: str) -> float | None:
-    found = _WORDS.search(words)
+    found = _WORDS.search(words[:MAX_WORDS])
     if found is None:
         return None
     seconds = sum(_part(one[1], one[2]) for one in _PART.finditer(found[0]))

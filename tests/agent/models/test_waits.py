@@ -114,3 +114,9 @@ def test_a_body_that_is_nested_without_end_is_not_read_to_its_end() -> None:
     for _ in range(50):
         body = {"in": body}
     assert named_wait({}, body, "", now) is None
+
+
+@pytest.mark.parametrize("part", ["1min", "1sec", "1milli", "1hours and ", "retry 1", "1"])
+def test_a_server_that_writes_without_end_is_read_to_an_end(part: str) -> None:
+    text = part * 20_000
+    named_wait({"retry-after": text, "x-ratelimit-reset": text}, {"retryDelay": text}, text)

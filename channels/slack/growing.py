@@ -27,7 +27,7 @@ KEY: Final = 64
 """How many characters of a text say which answer it may be."""
 
 _FENCE: Final = re.compile(r"(?P<mark>`{3,}(?=[^`\n]*\n)|~{3,})[^\n]*\n")
-_BLANK: Final = re.compile(r"\n+(?=[^ \t\r\n])")
+_BLANK: Final = re.compile(r"\n+")
 _FORMULA: Final = re.compile(r"\\[(\[]")
 _TAG: Final = re.compile(r"<(?=[A-Za-z/!?])")
 _HEAD: Final = re.compile(r"(?P<head>\|[^\n`\\<]*)\n(?P<rule>\|[-:| \t]*)\n")
@@ -161,9 +161,11 @@ def _next(text: str, step: Step) -> tuple[str, Step] | None:
     if step.is_code:
         return _code(text, step)
     start, begins = step.end, step.begins
-    if text.startswith("\n", start) and (blank := _BLANK.match(text, start)):
-        count = Count(1, 1, 1) if begins else Count(breaks=empty_lines(text, start, blank.end()))
-        return blank[0], step.after(blank[0], (blank.end(), blank.end() + 1), count)
+    behind = _behind_blank(text, start)
+    if behind > start and _begins_line(text, behind):
+        count = Count(1, 1, 1) if begins else Count(breaks=empty_lines(text, start, behind))
+        blank = text[start:behind]
+        return blank, step.after(blank, (behind, behind + 1), count)
     if begins:
         if end := _rows_end(text, start):
             form = drawn(begins + text[start:end])[len(begins) :]
@@ -182,14 +184,25 @@ def _next(text: str, step: Step) -> tuple[str, Step] | None:
     return form, step.after(form, found, counted(begins + part))
 
 
+def _behind_blank(text: str, start: int) -> int:
+    """Return where a run of newlines ends."""
+    blank = _BLANK.match(text, start)
+    return start if blank is None else blank.end()
+
+
+def _begins_line(text: str, at: int) -> bool:
+    """Return whether something stands here that is not indented."""
+    return text[at : at + 1] not in ("", " ", "\t", "\r")
+
+
 def _block_end(text: str, start: int) -> tuple[int, int] | None:
     """Return where a block ends, and how much of the text says so."""
     ends = list[tuple[int, int]]()
     at = text.find("\n\n", start)
-    while at >= 0 and not (blank := _BLANK.match(text, at)):
-        at = text.find("\n\n", at + 1)
-    if at >= 0 and blank:
-        ends.append((blank.end(), blank.end() + 1))
+    while at >= 0 and not _begins_line(text, behind := _behind_blank(text, at)):
+        at = text.find("\n\n", behind)
+    if at >= 0:
+        ends.append((behind, behind + 1))
     for mark in ("```", "~~~"):
         at = text.find(mark, start, ends[0][0] if ends else len(text))
         if at >= 0 and text[at - 1 : at] in ("", "\n") and (fence := _FENCE.match(text, at)):

@@ -129,3 +129,10 @@ def test_a_mention_far_below_leaves_what_was_shown_as_it_was() -> None:
     for end in range(len(text)):
         assert render(text).startswith(settled(text[:end]))
     assert render(text).count("@\u200bhere") == 1
+
+
+@pytest.mark.parametrize("text", ["\n" * 200_000, "a" + "\n" * 200_000, "\n" * 200_000 + " b"])
+def test_a_text_of_blank_lines_is_read_once(text: str) -> None:
+    ENDED.clear()
+    assert neutral(text) == text
+    assert settled(text).strip() in text
